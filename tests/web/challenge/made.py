@@ -28,8 +28,8 @@ from navarena.web.challenge.service import Service, open_service
 from navarena.web.challenge.settings import Challenge, Phase, Quota, Track
 from navarena.web.challenge.storage.engine import now_ms, sqlite_address
 from navarena.web.challenge.storage.models import (
-    Exhibit,
     Membership,
+    Recording,
     Role,
     ScoreRow,
     Submission,
@@ -200,9 +200,9 @@ def add_submission(
         return submission.public_id
 
 
-def add_exhibit(service: Service, public_id: str, position: int, shown: Any, **more: Any) -> None:
+def add_recording(service: Service, public_id: str, position: int, shown: Any, **more: Any) -> None:
     """What a worker would have made of a submission: `shown` is an Overview or Drawn, `more` are columns."""
     with service.storage.write() as session:
         submission = session.query(Submission).filter_by(public_id=public_id).one()
         held = {"state": "made", "made": now_ms(), "data": msgspec.json.encode(shown), **more}
-        session.add(Exhibit(submission_id=submission.id, part=0, position=position, **held))
+        session.add(Recording(submission_id=submission.id, part=0, position=position, **held))

@@ -14,10 +14,10 @@ pytest.importorskip("fastapi")
 from fastapi.routing import APIRoute  # noqa: E402
 from starlette.testclient import TestClient  # noqa: E402
 
-from navarena.web.challenge.exhibits import Drawn  # noqa: E402
+from navarena.web.challenge.recordings import Drawn  # noqa: E402
 
 from .made import (  # noqa: E402
-    add_exhibit,
+    add_recording,
     add_submission,
     make_application,
     make_client,
@@ -168,7 +168,7 @@ class World:
         }
         for name in ("public", "secret", "hidden"):
             drawn = Drawn(0, "0", "houses-v1/mini/00000", "success", [], "<svg></svg>")
-            add_exhibit(self.service, self.ids[name], 0, drawn, video=b"an MP4")
+            add_recording(self.service, self.ids[name], 0, drawn, video=b"an MP4")
         self.clients: dict[str, TestClient] = {}
         self.secrets: dict[str, str] = {NOBODY: ""}
         for name in EVERYBODY:

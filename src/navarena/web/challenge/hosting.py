@@ -10,9 +10,9 @@ from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import add_job
 from navarena.web.challenge.storage.models import (
-    Exhibit,
     Job,
     PhaseRow,
+    Recording,
     ScoreRow,
     Submission,
     UploadChunk,
@@ -63,7 +63,7 @@ def reinstate(session: Session, submission: Submission, host: User) -> None:
 
 
 def run_again(session: Session, submission: Submission, phase: Phase, host: User) -> None:
-    """Let a worker execute a submission anew; scores and exhibits are dropped, its place in quotas stays.
+    """Let a worker execute a submission anew; scores and recordings are dropped, its place in quotas stays.
 
     Raises a Refusal for one that is not at its end, for live ones (the agent is its team's), and for logs
     whose upload is gone.
@@ -74,7 +74,7 @@ def run_again(session: Session, submission: Submission, phase: Phase, host: User
     if session.scalar(select(UploadChunk.position).where(UploadChunk.submission_id == submission.id)) is None:
         raise Refusal("upload_gone", "what the team has sent is not here any more; ask it for another", 409)
     session.execute(delete(ScoreRow).where(ScoreRow.submission_id == submission.id))
-    session.execute(delete(Exhibit).where(Exhibit.submission_id == submission.id))
+    session.execute(delete(Recording).where(Recording.submission_id == submission.id))
     session.execute(delete(Job).where(Job.submission_id == submission.id))
     submission.error_code = submission.error_text = None
     submission.summary = submission.rank_mean = submission.rank_low = submission.rank_high = None

@@ -15,9 +15,9 @@ from navarena.evaluation.benchmark import Benchmark, open_benchmark
 from navarena.evaluation.records.journal import Row, sort_rows
 from navarena.evaluation.records.results import summarize
 from navarena.evaluation.running.replay import compare_row, execute_actions, is_same_platform, redo_row
-from navarena.web.challenge.exhibits import ask_overviews
 from navarena.web.challenge.log_format import RunLog, read_runs, unpack_lines
 from navarena.web.challenge.ranking import pack_scores, rank_parts
+from navarena.web.challenge.recordings import ask_overviews
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Phase

@@ -11,12 +11,12 @@ from navarena.core.registry import load_target
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import (
-    EXHIBIT,
     LEASE_SECONDS,
+    RECORDING,
     Lease,
     LeaseLostError,
     end_job,
-    fail_exhibit,
+    fail_recording,
     free_lost_jobs,
     give_back_job,
     name_worker,
@@ -27,14 +27,14 @@ from navarena.web.challenge.storage.jobs import (
 POLL_SECONDS = 0.5
 
 RUNNERS: Mapping[str, str] = {
-    EXHIBIT: "navarena.web.challenge.exhibit_job:run_exhibit_job",
+    RECORDING: "navarena.web.challenge.recording_job:run_recording_job",
     "live": "navarena.web.challenge.live.job:run_live_job",
     "log": "navarena.web.challenge.verification:run_log_job",
     "trajectory": "navarena.web.challenge.trajectories:run_trajectory_job",
 }
 """Kind of a job -> "module:function" that executes one, called with the service and the lease.
 
-It writes the end of the submission or exhibit; what it raises is a fault of the server, and that fails."""
+It writes the end of the submission or recording; what it raises is a fault of the server, and that fails."""
 
 LOG = logging.getLogger("navarena.challenge")
 
@@ -100,11 +100,11 @@ class Worker:
             thread.join()
 
     def _fail(self, lease: Lease, error: Exception) -> None:
-        """The submission, or its exhibit, ends by a fault of the server: it takes nothing from the quota."""
+        """The submission or recording ends by a fault of the server: it takes nothing from the quota."""
         with contextlib.suppress(LeaseLostError), self._service.storage.write() as session:
             submission = end_job(session, lease)
-            if lease.kind == EXHIBIT:
-                fail_exhibit(session, lease.job_id, "the server cannot make it; its hosts find out why")
+            if lease.kind == RECORDING:
+                fail_recording(session, lease.job_id, "the server cannot make it; its hosts find out why")
                 return
             submission.state, submission.finished = "failed", now_ms()
             submission.error_code = "server_error"

@@ -10,9 +10,8 @@ from navarena.web.challenge.accounts.sessions import Visitor, address_of, requir
 from navarena.web.challenge.accounts.teams import create_team, make_owner, remove_member, require_team
 from navarena.web.challenge.accounts.users import invite, issue_token, join_by_invitation, revoke_token
 from navarena.web.challenge.api.views import PROBLEMS
-from navarena.web.challenge.exhibits import OVERVIEW
 from navarena.web.challenge.pages.accounts import TokenId, view_account
-from navarena.web.challenge.pages.episode_views import ask_for_exhibit, view_episode, view_episodes
+from navarena.web.challenge.pages.episode_views import ask_for_recording, view_episode, view_episodes
 from navarena.web.challenge.pages.episodes import Count, Place
 from navarena.web.challenge.pages.hosts import (
     change_phase,
@@ -26,6 +25,7 @@ from navarena.web.challenge.pages.site import Site, require_text
 from navarena.web.challenge.pages.submission_views import view_submission, view_team
 from navarena.web.challenge.pages.views import view_challenge, view_history
 from navarena.web.challenge.permissions import find_phase_row, require_phase
+from navarena.web.challenge.recordings import OVERVIEW
 from navarena.web.challenge.service import hidden_phases
 
 Csrf = Annotated[str, Header(alias="x-csrf-token")]
@@ -92,14 +92,14 @@ def make_data_router(site: Site) -> APIRouter:
         """Let a worker draw and record an episode of a submission of one's own."""
         visitor = require_own(request, csrf)
         with site.storage.write() as session:
-            ask_for_exhibit(session, site.challenge, visitor, public_id, part, position)
+            ask_for_recording(session, site.challenge, visitor, public_id, part, position)
 
     @router.post("/pages/submissions/{public_id}/overviews/{part}", status_code=202)
     def ask_for_overview(request: Request, public_id: str, part: Place, csrf: Csrf = "") -> None:
         """Let a worker find out why episodes of a submission of one's own failed, if none could before."""
         visitor = require_own(request, csrf)
         with site.storage.write() as session:
-            ask_for_exhibit(session, site.challenge, visitor, public_id, part, OVERVIEW)
+            ask_for_recording(session, site.challenge, visitor, public_id, part, OVERVIEW)
 
     @router.get("/teams/{name}")
     def read_team(request: Request, name: str, page: Count = 1) -> dict[str, Any]:

@@ -13,21 +13,21 @@ from navarena.metrics.failures import MEANINGS
 from navarena.reports.tables import NO_VALUE, Table, failure_table, format_single
 from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
-from navarena.web.challenge.exhibits import (
+from navarena.web.challenge.pages.views import view_phase
+from navarena.web.challenge.permissions import is_insider, may_see_scores, require_submission
+from navarena.web.challenge.recordings import (
     MOST_SHOWN,
     OVERVIEW,
     Drawn,
     Overview,
-    ask_exhibit,
+    ask_recording,
     can_be_shown,
-    find_exhibits,
+    find_recordings,
     read_drawn,
     read_overview,
 )
-from navarena.web.challenge.pages.views import view_phase
-from navarena.web.challenge.permissions import is_insider, may_see_scores, require_submission
 from navarena.web.challenge.settings import Challenge, Phase
-from navarena.web.challenge.storage.models import Exhibit, ScoreRow, Submission
+from navarena.web.challenge.storage.models import Recording, ScoreRow, Submission
 
 PAGE_SIZE = 100
 """Episodes on one page."""
@@ -51,13 +51,19 @@ def view_overviews(
     """For each part why its episodes failed, and drawn trajectories; None where they are never shown."""
     if not can_be_shown(one, phase):
         return [None] * parts
-    exhibits = find_exhibits(session, one.id)
-    return [_view_overview(exhibits.get((part, OVERVIEW))) for part in range(parts)]
+    recordings = find_recordings(session, one.id)
+    return [_view_overview(recordings.get((part, OVERVIEW))) for part in range(parts)]
 
 
-def _view_overview(exhibit: Exhibit | None) -> dict[str, Any]:
-    view: dict[str, Any] = {**_view_state(exhibit), "failed": 0, "examined": 0, "table": None, "sections": []}
-    found = None if exhibit is None else read_overview(exhibit)
+def _view_overview(recording: Recording | None) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        **_view_state(recording),
+        "failed": 0,
+        "examined": 0,
+        "table": None,
+        "sections": [],
+    }
+    found = None if recording is None else read_overview(recording)
     if found is None:
         return view
     view.update(failed=found.failed, examined=found.examined)
@@ -67,11 +73,11 @@ def _view_overview(exhibit: Exhibit | None) -> dict[str, Any]:
     return view
 
 
-def _view_state(exhibit: Exhibit | None) -> dict[str, Any]:
-    """Whether there is an exhibit: "made", "wanted" (a worker will make it), "failed" or "none"."""
+def _view_state(recording: Recording | None) -> dict[str, Any]:
+    """Whether there is a recording: "made", "wanted" (a worker will make it), "failed" or "none"."""
     return {
-        "state": "none" if exhibit is None else exhibit.state,
-        "error": "" if exhibit is None else exhibit.error,
+        "state": "none" if recording is None else recording.state,
+        "error": "" if recording is None else recording.error,
     }
 
 
@@ -112,8 +118,8 @@ def view_episodes(
         raise not_found("page")
     query = select(ScoreRow.position, ScoreRow.row).where(*held).order_by(ScoreRow.position)
     found = session.execute(query.offset((page - 1) * PAGE_SIZE).limit(PAGE_SIZE)).all()
-    exhibits = find_exhibits(session, one.id)
-    overview = exhibits.get((part, OVERVIEW))
+    recordings = find_recordings(session, one.id)
+    overview = recordings.get((part, OVERVIEW))
     reasons = None if overview is None else read_overview(overview)
     rows = [(position, msgspec.json.decode(line, type=Row)) for position, line in found]
     names = list(leading_metrics(rows[0][1].metrics)) if rows else []
@@ -131,7 +137,7 @@ def view_episodes(
                 "position": position,
                 **_view_row(row, names),
                 "reason": _find_reason(reasons, row.episode_id),
-                **_view_state(exhibits.get((part, position))),
+                **_view_state(recordings.get((part, position))),
             }
             for position, row in rows
         ],
@@ -165,12 +171,12 @@ def view_episode(
     if found is None:
         raise not_found("episode")
     row = msgspec.json.decode(found.row, type=Row)
-    overview = session.get(Exhibit, (one.id, part, OVERVIEW))
+    overview = session.get(Recording, (one.id, part, OVERVIEW))
     reasons = None if overview is None else read_overview(overview)
-    exhibit = session.get(Exhibit, (one.id, part, position))
-    drawn = None if exhibit is None else read_drawn(exhibit)
+    recording = session.get(Recording, (one.id, part, position))
+    drawn = None if recording is None else read_drawn(recording)
     names = list(row.metrics)
-    has_video = exhibit is not None and _has_video(session, exhibit)
+    has_video = recording is not None and _has_video(session, recording)
     return {
         **_view_head(session, challenge, phase, one),
         "part": part,
@@ -179,7 +185,7 @@ def view_episode(
         **_view_row(row, names),
         "titles": [get_metric(name).title for name in names],
         "reason": _find_reason(reasons, row.episode_id),
-        **_view_state(exhibit),
+        **_view_state(recording),
         "drawing": _find_drawing(drawn, reasons, position),
         "has_video": has_video,
         "may_ask": is_insider(session, visitor, one.team_id),
@@ -187,11 +193,11 @@ def view_episode(
     }
 
 
-def _has_video(session: Session, exhibit: Exhibit) -> bool:
-    query = select(Exhibit.video.is_not(None)).where(
-        Exhibit.submission_id == exhibit.submission_id,
-        Exhibit.part == exhibit.part,
-        Exhibit.position == exhibit.position,
+def _has_video(session: Session, recording: Recording) -> bool:
+    query = select(Recording.video.is_not(None)).where(
+        Recording.submission_id == recording.submission_id,
+        Recording.part == recording.part,
+        Recording.position == recording.position,
     )
     return bool(session.scalar(query))
 
@@ -209,13 +215,13 @@ def read_video(
 ) -> bytes:
     """The MP4 of an episode; a Refusal (404) where there is none."""
     one, _ = require_episodes(session, challenge, visitor, public_id)
-    exhibit = session.get(Exhibit, (one.id, part, position))
-    if exhibit is None or exhibit.video is None:
+    recording = session.get(Recording, (one.id, part, position))
+    if recording is None or recording.video is None:
         raise not_found("video")
-    return exhibit.video
+    return recording.video
 
 
-def ask_for_exhibit(
+def ask_for_recording(
     session: Session, challenge: Challenge, visitor: Visitor, public_id: str, part: int, position: int
 ) -> None:
     """Let a worker make what a page lacks, within a writing session: for the team and hosts.
@@ -228,4 +234,4 @@ def ask_for_exhibit(
         there = session.get(ScoreRow, (one.id, part, position)) is not None
     if not (is_insider(session, visitor, one.team_id) and there):
         raise not_found("episode")
-    ask_exhibit(session, one, part, position)
+    ask_recording(session, one, part, position)

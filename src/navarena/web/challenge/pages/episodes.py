@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 
 from navarena.web.challenge.accounts.sessions import Visitor, require_own_form
-from navarena.web.challenge.exhibits import OVERVIEW
 from navarena.web.challenge.pages.episode_views import (
-    ask_for_exhibit,
+    ask_for_recording,
     read_video,
     view_episode,
     view_episodes,
 )
 from navarena.web.challenge.pages.site import Site, quote_segment, see_other
+from navarena.web.challenge.recordings import OVERVIEW
 
 Text = Annotated[str, Form(max_length=1000)]
 Place = Annotated[int, Path(ge=0, le=1_000_000)]
@@ -30,7 +30,7 @@ def make_episode_router(site: Site) -> APIRouter:
         require_own_form(request, visitor, csrf)
         visitor.require_user()
         with site.storage.write() as session:
-            ask_for_exhibit(session, site.challenge, visitor, public_id, part, position)
+            ask_for_recording(session, site.challenge, visitor, public_id, part, position)
 
     @router.get("/episodes")
     def show_episodes(request: Request, public_id: str, part: Count = 0, page: Count = 1) -> Response:

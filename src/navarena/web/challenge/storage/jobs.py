@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from navarena.core.errors import NavarenaError
 from navarena.web.challenge.storage.engine import Storage, now_ms
-from navarena.web.challenge.storage.models import Exhibit, Job, Submission
+from navarena.web.challenge.storage.models import Job, Recording, Submission
 
 LEASE_SECONDS = 60.0
 """That a job stays with a worker which says nothing."""
@@ -24,8 +24,8 @@ MOST_ATTEMPTS = 5
 """Workers that may end, one after the other, before any of them has stored an episode."""
 
 
-EXHIBIT = "exhibit"
-"""Kind of the jobs that make exhibits: they wait for all others, and leave their submission's state alone."""
+RECORDING = "recording"
+"""Kind of the jobs that make recordings: they wait for all others; the submission keeps its state."""
 
 
 class LeaseLostError(NavarenaError):
@@ -60,13 +60,13 @@ def take_job(
 ) -> Lease | None:
     """The oldest job of `kinds` that waits or whose lease has ended; None when there is none.
 
-    Exhibits come after all else. A job that was begun too often is given up: its submission fails, or its
-    exhibit does.
+    Recordings come after all else. A job that was begun too often is given up: its submission fails, or its
+    recording does.
     """
     with storage.write() as session:
         now = now_ms()
         waits = or_(Job.state == "queued", and_(Job.state == "leased", Job.lease_until < now))
-        query = select(Job).where(waits, Job.kind.in_(kinds)).order_by(Job.kind == EXHIBIT, Job.id).limit(1)
+        query = select(Job).where(waits, Job.kind.in_(kinds)).order_by(Job.kind == RECORDING, Job.id).limit(1)
         while (job := session.scalars(query.with_for_update(skip_locked=True)).first()) is not None:
             submission = session.get_one(Submission, job.submission_id)
             if job.attempts >= MOST_ATTEMPTS:
@@ -77,7 +77,7 @@ def take_job(
             holder = f"{worker}:{secrets.token_hex(4)}"
             job.state, job.worker, job.attempts = "leased", holder, job.attempts + 1
             job.lease_until = now + round(1000 * seconds)
-            if job.kind != EXHIBIT:
+            if job.kind != RECORDING:
                 submission.state, submission.started = "running", submission.started or now
             return Lease(job.id, job.submission_id, job.kind, holder, seconds)
     return None
@@ -86,16 +86,16 @@ def take_job(
 def _give_up(session: Session, job: Job, submission: Submission) -> None:
     """Write down that too many workers have ended while they had a job."""
     text = f"{job.attempts} workers ended while they executed it; ask a host"
-    if job.kind == EXHIBIT:
-        fail_exhibit(session, job.id, text)
+    if job.kind == RECORDING:
+        fail_recording(session, job.id, text)
         return
     submission.state, submission.finished = "failed", now_ms()
     submission.error_code, submission.error_text = "worker_lost", text
 
 
-def fail_exhibit(session: Session, job_id: int, text: str) -> None:
-    """Write down why the exhibit of a job cannot be made."""
-    wanted = update(Exhibit).where(Exhibit.job_id == job_id, Exhibit.state == "wanted")
+def fail_recording(session: Session, job_id: int, text: str) -> None:
+    """Write down why the recording of a job cannot be made."""
+    wanted = update(Recording).where(Recording.job_id == job_id, Recording.state == "wanted")
     session.execute(wanted.values(state="failed", error=text, made=now_ms()))
 
 
@@ -130,7 +130,7 @@ def give_back_job(storage: Storage, lease: Lease) -> None:
     with storage.write() as session:
         job = hold_job(session, lease)
         job.state, job.lease_until, job.attempts = "queued", None, max(0, job.attempts - 1)
-        if job.kind != EXHIBIT:
+        if job.kind != RECORDING:
             session.get_one(Submission, lease.submission_id).state = "queued"
 
 

@@ -32,8 +32,8 @@ of the server (it takes nothing from the quota), taken out by a host."""
 JobState = Literal["queued", "leased", "done", "failed"]
 """Of a job: waiting, in the hands of a worker until its lease ends, and the two ends."""
 
-ExhibitState = Literal["wanted", "made", "failed"]
-"""Of an exhibit: waiting for its job, there to be seen, and not to be made."""
+RecordingState = Literal["wanted", "made", "failed"]
+"""Of a recording: waiting for its job, there to be seen, and not to be made."""
 
 
 class Base(DeclarativeBase):
@@ -321,7 +321,7 @@ class Job(Base):
     """Work for `navarena serve-worker`.
 
     Attributes:
-        kind: that of the submission, or "exhibit", which leaves the state of its submission as it is.
+        kind: that of the submission, or "recording", which leaves the state of its submission as it is.
         state: see JobState.
         lease_until: when the worker's hold ends unless it says that it is alive; None without one.
         worker: its name.
@@ -366,21 +366,21 @@ class LiveStream(Base):
     updated: Mapped[int] = mapped_column(BigInteger)
 
 
-class Exhibit(Base):
-    """What a worker makes of a submission's episodes for its pages; see challenge.exhibits.
+class Recording(Base):
+    """What a worker makes of a submission's episodes for its pages; see challenge.recordings.
 
     Attributes:
         part: index into Phase.parts.
         position: of the episode in the part; -1 for the overview of the part.
         job_id: that makes it; None once that is gone.
-        state: see ExhibitState.
+        state: see RecordingState.
         error: what could not be made, and why.
         made: when; None for not yet.
-        data: JSON of exhibits.Overview or exhibits.Shown; None until it is made.
+        data: JSON of recordings.Overview or recordings.Shown; None until it is made.
         video: an MP4; None without one.
     """
 
-    __tablename__ = "exhibits"
+    __tablename__ = "recordings"
 
     submission_id: Mapped[int] = mapped_column(
         ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
@@ -388,7 +388,7 @@ class Exhibit(Base):
     part: Mapped[int] = mapped_column(Integer, primary_key=True)
     position: Mapped[int] = mapped_column(Integer, primary_key=True)
     job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"), index=True)
-    state: Mapped[ExhibitState] = mapped_column(String(16), default="wanted")
+    state: Mapped[RecordingState] = mapped_column(String(16), default="wanted")
     error: Mapped[str] = mapped_column(Text, default="")
     made: Mapped[int | None] = mapped_column(BigInteger, index=True)
     data: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)

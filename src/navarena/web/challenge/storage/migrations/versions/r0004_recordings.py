@@ -12,7 +12,7 @@ depends_on = None
 def upgrade() -> None:
     """Make the table."""
     op.create_table(
-        "exhibits",
+        "recordings",
         sa.Column("submission_id", sa.Integer(), nullable=False),
         sa.Column("part", sa.Integer(), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
@@ -25,11 +25,13 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["submission_id"],
             ["submissions.id"],
-            name="fk_exhibits_submission_id_submissions",
+            name="fk_recordings_submission_id_submissions",
             ondelete="CASCADE",
         ),
-        sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name="fk_exhibits_job_id_jobs", ondelete="SET NULL"),
-        sa.PrimaryKeyConstraint("submission_id", "part", "position", name="pk_exhibits"),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["jobs.id"], name="fk_recordings_job_id_jobs", ondelete="SET NULL"
+        ),
+        sa.PrimaryKeyConstraint("submission_id", "part", "position", name="pk_recordings"),
     )
-    op.create_index("ix_exhibits_job_id", "exhibits", ["job_id"])
-    op.create_index("ix_exhibits_made", "exhibits", ["made"])
+    op.create_index("ix_recordings_job_id", "recordings", ["job_id"])
+    op.create_index("ix_recordings_made", "recordings", ["made"])

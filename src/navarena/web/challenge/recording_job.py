@@ -1,4 +1,4 @@
-"""Making of exhibits by a worker: actions are executed again, and drawn; see exhibits."""
+"""Making of recordings by a worker: actions are executed again, and drawn; see recordings."""
 
 import tempfile
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from navarena.metrics.catalog import leading_metrics
 from navarena.reports.gallery import Card, Sections, choose_by_class, choose_episodes, draw_cards
 from navarena.reports.topdown import open_plans
 from navarena.reports.videos import VideoSettings, make_video
-from navarena.web.challenge.exhibits import OVERVIEW, Drawn, Overview, Section, can_be_shown
+from navarena.web.challenge.recordings import OVERVIEW, Drawn, Overview, Section, can_be_shown
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import Lease, end_job
-from navarena.web.challenge.storage.models import Exhibit, PhaseRow, ScoreRow, Submission
+from navarena.web.challenge.storage.models import PhaseRow, Recording, ScoreRow, Submission
 from navarena.web.challenge.verification import open_parts
 
 MOST_STEPS = 50_000
@@ -43,18 +43,18 @@ MOST_VIDEOS = 2_000
 """That the database keeps; older ones are dropped, and can be asked for again."""
 
 
-def run_exhibit_job(service: Service, lease: Lease) -> None:
-    """Make the exhibit of a job.
+def run_recording_job(service: Service, lease: Lease) -> None:
+    """Make the recording of a job.
 
     Raises LeaseLostError when another worker has taken over, InputError for one of hidden episodes, and
     whatever keeps episodes from being executed again.
     """
     storage = service.storage
     with storage.read() as session:
-        exhibit = session.scalars(select(Exhibit).where(Exhibit.job_id == lease.job_id)).one()
+        recording = session.scalars(select(Recording).where(Recording.job_id == lease.job_id)).one()
         submission = session.get_one(Submission, lease.submission_id)
         phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
-        part, position = exhibit.part, exhibit.position
+        part, position = recording.part, recording.position
         rows = _read_rows(session, submission.id, part, position)
     if not can_be_shown(submission, phase):
         raise InputError(f"expected actions in episodes that everybody has, got those of {phase.name!r}")
@@ -74,7 +74,7 @@ def run_exhibit_job(service: Service, lease: Lease) -> None:
     }
     with storage.write() as session:
         end_job(session, lease)
-        session.execute(update(Exhibit).where(Exhibit.job_id == lease.job_id).values(**held))
+        session.execute(update(Recording).where(Recording.job_id == lease.job_id).values(**held))
         if video is not None:
             _drop_old_videos(session)
 
@@ -89,8 +89,8 @@ def _read_rows(session: Session, submission_id: int, part: int, position: int) -
 
 def _drop_old_videos(session: Session) -> None:
     """Forget the episodes with the oldest videos, of those beyond MOST_VIDEOS."""
-    query = select(Exhibit).where(Exhibit.position != OVERVIEW, Exhibit.made.is_not(None))
-    for old in session.scalars(query.order_by(Exhibit.made.desc()).offset(MOST_VIDEOS)):
+    query = select(Recording).where(Recording.position != OVERVIEW, Recording.made.is_not(None))
+    for old in session.scalars(query.order_by(Recording.made.desc()).offset(MOST_VIDEOS)):
         session.delete(old)
 
 
@@ -126,7 +126,7 @@ def choose_examined(rows: Sequence[Row], steps: int) -> list[Row]:
     """As many of `rows` as have at most `steps` actions in all, drawn by the identity of their run."""
     if not rows:
         return []
-    order = make_generator("exhibits", rows[0].identity).permutation(len(rows))
+    order = make_generator("recordings", rows[0].identity).permutation(len(rows))
     taken = np.cumsum([len(rows[place].actions) for place in order]) <= steps
     return [rows[place] for place in sorted(order[taken])]
 

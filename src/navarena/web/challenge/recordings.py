@@ -1,6 +1,6 @@
 """What a worker makes of a submission's episodes for its pages: reasons of failures, drawings and videos.
 
-Exhibits are made of episodes that everybody has, never of hidden ones. Each is a job of its own, and there
+Recordings are made of episodes that everybody has, never of hidden ones. Each is a job of its own, and there
 are bounds to all: to the episodes that are executed again, to what a team may ask for, and to what is kept.
 """
 
@@ -12,11 +12,11 @@ from navarena.metrics.failures import FailureClass
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Phase
 from navarena.web.challenge.storage.engine import now_ms
-from navarena.web.challenge.storage.jobs import EXHIBIT
-from navarena.web.challenge.storage.models import Exhibit, Job, Submission
+from navarena.web.challenge.storage.jobs import RECORDING
+from navarena.web.challenge.storage.models import Job, Recording, Submission
 
 OVERVIEW = -1
-"""Position of the exhibit that shows a whole part."""
+"""Position of the recording that shows a whole part."""
 
 MOST_SHOWN = 20
 """Episodes of a submission that can be shown with a video."""
@@ -73,7 +73,7 @@ class Overview(msgspec.Struct, frozen=True):
 
 
 def can_be_shown(submission: Submission, phase: Phase) -> bool:
-    """Whether there are exhibits of a submission: its actions are here, and its episodes everybody's."""
+    """Whether there are recordings of a submission: its actions are here, and its episodes everybody's."""
     return submission.kind in WITH_ACTIONS and not phase.is_hidden
 
 
@@ -84,8 +84,8 @@ def ask_overviews(session: Session, submission: Submission, phase: Phase) -> Non
             _ask(session, submission, part, OVERVIEW)
 
 
-def ask_exhibit(session: Session, submission: Submission, part: int, position: int) -> None:
-    """Let a worker make an exhibit, within a writing session; nothing happens while there is one.
+def ask_recording(session: Session, submission: Submission, part: int, position: int) -> None:
+    """Let a worker make a recording, within a writing session; nothing happens while there is one.
 
     Args:
         session: a writing one.
@@ -96,42 +96,42 @@ def ask_exhibit(session: Session, submission: Submission, part: int, position: i
     Raises a Refusal (429) for more episodes than MOST_SHOWN or MOST_WAITING.
     """
     session.get_one(Submission, submission.id, with_for_update=True)
-    held = session.get(Exhibit, (submission.id, part, position))
+    held = session.get(Recording, (submission.id, part, position))
     if held is not None and held.state != "failed":
         return
     episodes = select(func.count()).where(
-        Exhibit.submission_id == submission.id, Exhibit.position != OVERVIEW
+        Recording.submission_id == submission.id, Recording.position != OVERVIEW
     )
     if held is None and position != OVERVIEW and (session.scalar(episodes) or 0) >= MOST_SHOWN:
         raise Refusal(
             "enough_episodes", f"expected at most {MOST_SHOWN} shown episodes of a submission", TOO_MANY
         )
-    if (session.scalar(episodes.where(Exhibit.state == "wanted")) or 0) >= MOST_WAITING:
+    if (session.scalar(episodes.where(Recording.state == "wanted")) or 0) >= MOST_WAITING:
         raise Refusal("too_many_waiting", f"{MOST_WAITING} episodes wait for a worker; come back", TOO_MANY)
     _ask(session, submission, part, position)
 
 
 def _ask(session: Session, submission: Submission, part: int, position: int) -> None:
-    job = Job(kind=EXHIBIT, submission_id=submission.id, created=now_ms())
+    job = Job(kind=RECORDING, submission_id=submission.id, created=now_ms())
     session.add(job)
     session.flush()
-    wanted = Exhibit(
+    wanted = Recording(
         submission_id=submission.id, part=part, position=position, job_id=job.id, state="wanted", error=""
     )
     session.merge(wanted)
 
 
-def find_exhibits(session: Session, submission_id: int) -> dict[tuple[int, int], Exhibit]:
-    """(part, position) -> exhibit of a submission, without what they hold."""
-    query = select(Exhibit).where(Exhibit.submission_id == submission_id)
+def find_recordings(session: Session, submission_id: int) -> dict[tuple[int, int], Recording]:
+    """(part, position) -> recording of a submission, without what they hold."""
+    query = select(Recording).where(Recording.submission_id == submission_id)
     return {(one.part, one.position): one for one in session.scalars(query)}
 
 
-def read_overview(exhibit: Exhibit) -> Overview | None:
-    """What the overview of a part shows, within the session of `exhibit`; None until it is made."""
-    return None if exhibit.data is None else msgspec.json.decode(exhibit.data, type=Overview)
+def read_overview(recording: Recording) -> Overview | None:
+    """What the overview of a part shows, within the session of `recording`; None until it is made."""
+    return None if recording.data is None else msgspec.json.decode(recording.data, type=Overview)
 
 
-def read_drawn(exhibit: Exhibit) -> Drawn | None:
-    """The drawing of an episode, within the session of `exhibit`; None until it is made."""
-    return None if exhibit.data is None else msgspec.json.decode(exhibit.data, type=Drawn)
+def read_drawn(recording: Recording) -> Drawn | None:
+    """The drawing of an episode, within the session of `recording`; None until it is made."""
+    return None if recording.data is None else msgspec.json.decode(recording.data, type=Drawn)

@@ -1,4 +1,4 @@
-"""Exhibits: reasons of failures, drawings and videos that workers make of verified submissions."""
+"""Recordings: reasons of failures, drawings and videos that workers make of verified submissions."""
 
 import io
 import re
@@ -18,19 +18,27 @@ from navarena.core.errors import MissingExtraError
 from navarena.evaluation.analyses.failures import classify_run
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.metrics.failures import MEANINGS, FailureClass
-from navarena.web.challenge import exhibit_job, exhibits
+from navarena.web.challenge import recording_job, recordings
 from navarena.web.challenge.app import make_app
-from navarena.web.challenge.exhibit_job import choose_examined, limit_sections
-from navarena.web.challenge.exhibits import MOST_WAITING, OVERVIEW, Drawn, Overview, Section
 from navarena.web.challenge.pages.episodes import answer_range
+from navarena.web.challenge.recording_job import choose_examined, limit_sections
+from navarena.web.challenge.recordings import MOST_WAITING, OVERVIEW, Drawn, Overview, Section
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.jobs import MOST_ATTEMPTS, add_job, take_job
-from navarena.web.challenge.storage.models import Exhibit, Job, Submission
+from navarena.web.challenge.storage.models import Job, Recording, Submission
 from navarena.web.challenge.worker import RUNNERS, Worker
 
 from .log_files import pack
-from .made import add_exhibit, add_submission, make_application, make_client, make_rows, make_service, sign_in
+from .made import (
+    add_recording,
+    add_submission,
+    make_application,
+    make_client,
+    make_rows,
+    make_service,
+    sign_in,
+)
 from .servers import add_account, make_run, open_test_service
 
 pytestmark = pytest.mark.server
@@ -89,7 +97,7 @@ def test_a_verified_log_shows_why_its_episodes_failed(server: Server, run: Path)
 def test_trajectories_are_drawn_from_above(server: Server) -> None:
     (part,) = server.read()["parts"]
     drawn = [one for section in part["overview"]["sections"] for one in section["episodes"]]
-    assert 1 <= len(drawn) <= exhibit_job.MOST_DRAWN
+    assert 1 <= len(drawn) <= recording_job.MOST_DRAWN
     assert any('class="walk path-' in one["drawing"] for one in drawn)
     page = server.nobody.get(f"/submissions/{server.id}").text
     assert page.count('<svg class="topdown"') == len(drawn)
@@ -151,11 +159,11 @@ def test_without_a_video_there_is_a_drawing(
             raise MissingExtraError("no PyAV")
         path.write_bytes(b"video")
 
-    monkeypatch.setattr(exhibit_job, "make_video", make_video)
-    monkeypatch.setattr(exhibit_job, "MOST_FRAMES", 0 if why == "frames" else 10_000)
-    monkeypatch.setattr(exhibit_job, "MOST_BYTES", 4)
-    benchmark = exhibit_job.open_parts(server.service.challenge.phase("minival"))[0]
-    drawn, video, text = exhibit_job.make_shown(benchmark, read_rows(run)[0])
+    monkeypatch.setattr(recording_job, "make_video", make_video)
+    monkeypatch.setattr(recording_job, "MOST_FRAMES", 0 if why == "frames" else 10_000)
+    monkeypatch.setattr(recording_job, "MOST_BYTES", 4)
+    benchmark = recording_job.open_parts(server.service.challenge.phase("minival"))[0]
+    drawn, video, text = recording_job.make_shown(benchmark, read_rows(run)[0])
     wanted = {"extra": "extra video", "frames": "at most 0 actions", "bytes": "MiB"}
     assert 'class="topdown"' in drawn.drawing and video is None and wanted[why] in text
 
@@ -168,13 +176,13 @@ def open_service(tmp_path: Path) -> Service:
 def ask(service: Service, name: str, position: int) -> None:
     with service.storage.write() as session:
         one = session.query(Submission).filter_by(public_id=name).one()
-        exhibits.ask_exhibit(session, one, 0, position)
+        recordings.ask_recording(session, one, 0, position)
 
 
-def list_exhibits(service: Service) -> list[tuple[int, str]]:
+def list_recordings(service: Service) -> list[tuple[int, str]]:
     """(position, state) of all."""
     with service.storage.read() as session:
-        return [(one.position, one.state) for one in session.query(Exhibit).order_by(Exhibit.position)]
+        return [(one.position, one.state) for one in session.query(Recording).order_by(Recording.position)]
 
 
 def test_few_episodes_can_wait_and_few_are_kept(
@@ -187,8 +195,8 @@ def test_few_episodes_can_wait_and_few_are_kept(
         ask(open_service, name, MOST_WAITING)
     with open_service.storage.write() as session:
         assert session.query(Job).count() == MOST_WAITING
-        session.query(Exhibit).update({"state": "made"})
-    monkeypatch.setattr(exhibits, "MOST_SHOWN", MOST_WAITING + 1)
+        session.query(Recording).update({"state": "made"})
+    monkeypatch.setattr(recordings, "MOST_SHOWN", MOST_WAITING + 1)
     ask(open_service, name, MOST_WAITING)
     ask(open_service, name, OVERVIEW)
     with pytest.raises(Refusal, match="at most 4") as refused:
@@ -203,64 +211,64 @@ def test_what_fails_leaves_the_submission_as_it_is(
         raise ValueError("/srv/secret/path")
 
     name = add_submission(open_service, "open", "Team A", 0.6)
-    monkeypatch.setattr(exhibit_job, "open_parts", lambda phase: ["a benchmark"])
-    monkeypatch.setattr(exhibit_job, "make_overview", fail)
+    monkeypatch.setattr(recording_job, "open_parts", lambda phase: ["a benchmark"])
+    monkeypatch.setattr(recording_job, "make_overview", fail)
     ask(open_service, name, OVERVIEW)
     assert Worker(open_service).run_one()
-    assert list_exhibits(open_service) == [(OVERVIEW, "failed")]
+    assert list_recordings(open_service) == [(OVERVIEW, "failed")]
     client = make_client(make_application(open_service))
     secret = sign_in(client, "ada")
     page = client.get(f"/submissions/{name}").text
     assert "verified" in page and "its hosts find out why" in page and "/srv" not in page
-    monkeypatch.setattr(exhibit_job, "make_overview", lambda *_: NOTHING_FAILED)
+    monkeypatch.setattr(recording_job, "make_overview", lambda *_: NOTHING_FAILED)
     assert f'action="/submissions/{name}/overviews/0"' in page
     assert client.post(f"/submissions/{name}/overviews/0", data={"csrf": secret}).status_code == 303
     assert Worker(open_service).run_one()
-    assert list_exhibits(open_service) == [(OVERVIEW, "made")]
+    assert list_recordings(open_service) == [(OVERVIEW, "made")]
     assert "find out why" not in client.get(f"/submissions/{name}").text
 
 
-def test_workers_that_end_make_an_exhibit_fail_and_nothing_else(open_service: Service) -> None:
+def test_workers_that_end_make_an_recording_fail_and_nothing_else(open_service: Service) -> None:
     ask(open_service, add_submission(open_service, "open", "Team A", 0.6), OVERVIEW)
     for _ in range(MOST_ATTEMPTS):
         assert take_job(open_service.storage, "a", tuple(RUNNERS), seconds=-1) is not None
     assert take_job(open_service.storage, "a", tuple(RUNNERS)) is None
     with open_service.storage.read() as session:
         assert session.query(Submission.state, Submission.error_code).one() == ("verified", None)
-        assert session.query(Exhibit.state, Exhibit.error).one() == (
+        assert session.query(Recording.state, Recording.error).one() == (
             "failed",
             f"{MOST_ATTEMPTS} workers ended while they executed it; ask a host",
         )
 
 
-def test_submissions_come_before_exhibits(open_service: Service) -> None:
+def test_submissions_come_before_recordings(open_service: Service) -> None:
     ask(open_service, add_submission(open_service, "open", "Team A", 0.6), OVERVIEW)
     later = add_submission(open_service, "open", "Team B", 0.4, "received")
     with open_service.storage.write() as session:
         add_job(session, session.query(Submission).filter_by(public_id=later).one())
     taken = [take_job(open_service.storage, "a", tuple(RUNNERS)) for _ in range(2)]
-    assert [one.kind for one in taken if one is not None] == ["log", "exhibit"]
+    assert [one.kind for one in taken if one is not None] == ["log", "recording"]
 
 
-def test_running_again_drops_exhibits(open_service: Service) -> None:
+def test_running_again_drops_recordings(open_service: Service) -> None:
     name = add_submission(open_service, "open", "Team A", 0.6)
     ask(open_service, name, 0)
-    add_exhibit(open_service, name, OVERVIEW, NOTHING_FAILED)
+    add_recording(open_service, name, OVERVIEW, NOTHING_FAILED)
     client = make_client(make_application(open_service))
     secret = sign_in(client, "hanna")
     assert client.post(f"/host/submissions/{name}/rerun", data={"csrf": secret}).status_code == 303
-    assert list_exhibits(open_service) == []
+    assert list_recordings(open_service) == []
     with open_service.storage.read() as session:
         assert [one.kind for one in session.query(Job)] == ["log"]
 
 
-def test_hidden_episodes_have_no_exhibits_not_even_for_hosts(open_service: Service) -> None:
+def test_hidden_episodes_have_no_recordings_not_even_for_hosts(open_service: Service) -> None:
     name = add_submission(open_service, "live", "Team A", 0.6, kind="live")
     shown = Overview(1, 1, {"0": FailureClass.STUCK}, [])
-    add_exhibit(open_service, name, OVERVIEW, shown)  # as if a phase had been hidden later
+    add_recording(open_service, name, OVERVIEW, shown)  # as if a phase had been hidden later
     ask(open_service, name, 0)
     assert Worker(open_service).run_one()
-    assert (0, "failed") in list_exhibits(open_service)
+    assert (0, "failed") in list_recordings(open_service)
     client = make_client(make_application(open_service))
     sign_in(client, "hanna")
     page = client.get(f"/submissions/{name}")
@@ -270,12 +278,12 @@ def test_hidden_episodes_have_no_exhibits_not_even_for_hosts(open_service: Servi
     assert [part["overview"] for part in view["parts"]] == [None]
 
 
-def test_no_text_of_an_exhibit_is_a_script(open_service: Service) -> None:
+def test_no_text_of_an_recording_is_a_script(open_service: Service) -> None:
     name = add_submission(open_service, "open", "Team A", 0.6, method=EVIL)
     drawn = Drawn(3, EVIL, EVIL, EVIL, [(EVIL, EVIL)], "<svg></svg>")
     overview = Overview(2, 1, {EVIL: FailureClass.STUCK}, [Section(EVIL, [drawn])])
-    add_exhibit(open_service, name, OVERVIEW, overview, error=EVIL)
-    add_exhibit(open_service, name, 3, drawn, error=EVIL, video=b"v")
+    add_recording(open_service, name, OVERVIEW, overview, error=EVIL)
+    add_recording(open_service, name, 3, drawn, error=EVIL, video=b"v")
     client = make_client(make_application(open_service))
     page = client.get(f"/submissions/{name}").text
     assert "drawn by lot" in page and page.count("&lt;script&gt;") > 6
@@ -290,14 +298,14 @@ def test_old_videos_are_dropped(open_service: Service, monkeypatch: pytest.Monke
     name = add_submission(open_service, "open", "Team A", 0.6)
     drawn = Drawn(0, "0", "scene", "success", [], "<svg></svg>")
     for position in range(4):
-        add_exhibit(open_service, name, position, drawn, made=position + 1, video=b"v")
-    add_exhibit(open_service, name, OVERVIEW, NOTHING_FAILED, made=1)
-    monkeypatch.setattr(exhibit_job, "MOST_VIDEOS", 3)
-    monkeypatch.setattr(exhibit_job, "open_parts", lambda phase: ["a benchmark"])
-    monkeypatch.setattr(exhibit_job, "make_shown", lambda *_: (drawn, b"new", ""))
+        add_recording(open_service, name, position, drawn, made=position + 1, video=b"v")
+    add_recording(open_service, name, OVERVIEW, NOTHING_FAILED, made=1)
+    monkeypatch.setattr(recording_job, "MOST_VIDEOS", 3)
+    monkeypatch.setattr(recording_job, "open_parts", lambda phase: ["a benchmark"])
+    monkeypatch.setattr(recording_job, "make_shown", lambda *_: (drawn, b"new", ""))
     ask(open_service, name, 9)
     assert Worker(open_service).run_one()
-    assert list_exhibits(open_service) == [(one, "made") for one in (OVERVIEW, 2, 3, 9)]
+    assert list_recordings(open_service) == [(one, "made") for one in (OVERVIEW, 2, 3, 9)]
 
 
 def test_failed_episodes_are_drawn_by_lot_up_to_a_number_of_steps() -> None:
