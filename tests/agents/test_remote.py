@@ -42,6 +42,11 @@ class Follower:
         return {"action": np.int64(1 if abs(bearing) < 0.27 else 2)}
 
 
+class Resizing(Follower):
+    resizes = ("depth=64x64",)
+    model_sha256 = "0f" * 32
+
+
 class Whole:
     """Acts for the whole batch, and observes the starts."""
 
@@ -111,6 +116,21 @@ def test_agents_of_batches_are_told_what_is_evaluated(serving):
         "a tip",
         "distance to the goal",
     )
+
+
+def test_resizing_and_weights_are_declared_from_elsewhere(serving):
+    """Of agents over HTTP and in processes, as of those in this one."""
+    for name in (serving(Resizing), "process:agents.test_remote:Resizing"):
+        declared = declare_agent(name, PROTOCOL)
+        assert (declared.resizes, declared.model_sha256) == (("depth=64x64",), "0f" * 32), name
+
+
+def test_sizes_that_are_none_are_refused_from_elsewhere(serving):
+    kind = type("Odd", (Follower,), {"resizes": ("depth=64",)})
+    with pytest.raises(
+        InputError, match=r"expected resizes of the agent as in \"depth=64x64\", got 'depth=64'"
+    ):
+        declare_agent(serving(kind), TASK)
 
 
 def test_every_session_has_an_agent_of_its_own(serving):
@@ -383,6 +403,8 @@ def test_an_answer_has_a_greatest_size(raw_server):
         {"version": 1, "sensors": "rgb"},
         {"version": 1, "privileged_inputs": [1]},
         {"version": 1, "trained_with": None},
+        {"version": 1, "resizes": [64]},
+        {"version": 1, "model_sha256": 5},
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Start
-from navarena.agents.declaration import Declaration
+from navarena.agents.declaration import Declaration, read_declaration
 from navarena.agents.habitat import our_sensors, read_action, read_command
 from navarena.agents.serve import VERSION, encode_array
 from navarena.core.errors import (
@@ -54,6 +54,8 @@ class _OpenAnswer(msgspec.Struct):
     sensors: tuple[str, ...] = ()
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
+    resizes: tuple[str, ...] = ()
+    model_sha256: str = ""
 
 
 class _TimedSocket(socket.socket):
@@ -176,7 +178,8 @@ class RemoteAgent(Agent):
         weakref.finalize(self, _part, connection, self._session)
         self.sensors = our_sensors(opened.sensors or task.sensors)
         self.privileged, self.privileged_inputs = opened.privileged, opened.privileged_inputs
-        self.trained_with = opened.trained_with
+        self.trained_with, self.resizes = opened.trained_with, opened.resizes
+        self.model_sha256 = opened.model_sha256
 
     def reset(self, starts: Sequence[Start]) -> None:
         messages = [{**vars(start), "boundary": int(start.boundary)} for start in starts]
@@ -229,8 +232,7 @@ def open_session(connection: Connection, session: str, task: Task, seed: int) ->
             f"expected an agent of message version {VERSION} at {connection.address}, got "
             f"{answer.version}; serve it with navarena.agents.serve of this version"
         )
-    inputs = answer.privileged_inputs
-    return Declaration(bool(inputs), inputs, answer.trained_with, answer.sensors)
+    return read_declaration(answer)
 
 
 def _part(connection: Connection, session: str) -> None:

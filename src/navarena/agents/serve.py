@@ -77,6 +77,8 @@ class Host:
                 "sensors": list(getattr(agent, "sensors", None) or ()),
                 "privileged_inputs": list(getattr(agent, "privileged_inputs", ())),
                 "trained_with": list(getattr(agent, "trained_with", ())),
+                "resizes": list(getattr(agent, "resizes", ())),
+                "model_sha256": getattr(agent, "model_sha256", ""),
             }
         if path == "/close":
             self._sessions.pop(message["session"], None)
