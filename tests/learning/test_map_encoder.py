@@ -24,18 +24,28 @@ MAP = InputSpec("oracle_map", (50, 50, 2), "uint8", categories=(3, 9))
 SMALL = EncoderSettings(maps="small", category_features=4, map_features=8)
 
 
-def encode_slowly(encoder, maps):
-    """Tables first, as the papers say, then the convolutions."""
+def encode_slowly(encoder, maps, goals=None):
+    """Tables first, as the papers say, and what a cell weighs for the goal; then the convolutions."""
     parts = [table(maps[..., k].long()) for k, table in enumerate(encoder.tables)]
+    if encoder.relevance is not None:
+        weighs = encoder.relevance.weight.split([len(table.weight) for table in encoder.tables], 1)
+        weighed = [
+            sum(weighs[k][goal, one[..., k].long()] for k in range(one.shape[2]))
+            for goal, one in zip(goals[:, 0].tolist(), maps, strict=True)
+        ]
+        parts.append(torch.stack(weighed)[..., None])
     return encoder.layers(torch.cat(parts, 3).permute(0, 3, 1, 2))
 
 
-@pytest.mark.parametrize("settings", [EncoderSettings(), SMALL])
-def test_folded_tables_are_tables_and_a_convolution(settings):
+@pytest.mark.parametrize("settings, count", [(EncoderSettings(), 0), (SMALL, 0), (SMALL, 5)])
+def test_folded_tables_are_tables_and_a_convolution(settings, count):
     torch.manual_seed(0)
-    encoder = MapEncoder(MAP, settings).double()
+    encoder = MapEncoder(MAP, settings, count).double()
     maps = torch.from_numpy(draw_input(MAP, ROWS + 3, np.random.default_rng(0)))
-    seen, slow = encoder(maps), encode_slowly(encoder, maps)
+    goals = torch.randint(0, count, (len(maps), 1)) if count else None
+    if count:
+        torch.nn.init.normal_(encoder.relevance.weight)
+    seen, slow = encoder(maps, goals), encode_slowly(encoder, maps, goals)
     assert seen.shape == (ROWS + 3, settings.map_features) and seen.any()
     torch.testing.assert_close(seen, slow, rtol=1e-9, atol=1e-9)
     weights = torch.randn_like(seen)
@@ -58,6 +68,29 @@ def test_goals_are_noticed_from_the_start():
         for name in ("small", "multion")
     }
     assert 0.1 < spread["small"] < 2.0 and spread["multion"] < 0.05
+
+
+def test_weights_of_cells_are_learned_from_nothing():
+    """At first a goal changes nothing of what is read from a map; the gradient is that of its own row."""
+    goal = InputSpec("multiobjectgoal", (1,), "int64", 8)
+    settings = replace(SMALL, numbers="embedded", weighs_maps=True)
+    encoder = EmbeddedEncoder((goal, MAP), 8, 5, settings)
+    table = encoder.maps["oracle_map"].relevance.weight
+    maps = torch.from_numpy(draw_input(MAP, 1, np.random.default_rng(0))).expand(2, -1, -1, -1)
+    seen = {"oracle_map": maps, "multiobjectgoal": torch.tensor([[1], [2]])}
+    out = encoder(seen)[:, :8]
+    torch.testing.assert_close(out[0], out[1])
+    (out[1] * torch.randn(8)).sum().backward()
+    assert table.grad.any(1).tolist() == [goal == 2 for goal in range(8)]
+    with torch.no_grad():
+        table[2, 3 + 4] = 1.0
+    out = encoder(seen)[:, :8]
+    assert not torch.allclose(out[0], out[1])
+
+
+def test_weights_of_cells_need_a_goal_of_its_own():
+    with pytest.raises(InputError, match="expected numbers=embedded for weighs_maps, got joined"):
+        EncoderSettings(weighs_maps=True)
 
 
 def test_maps_come_first_and_goals_have_spare_rows():

@@ -33,8 +33,9 @@ def gru(inputs):
 
 def convolved(categories, side):
     places = ((((side - 4) // 2 + 1) - 3) // 2 + 1 - 2 + 1) ** 2
-    first = 16 * len(categories) * 16 * 16 + 16
-    return 16 * sum(categories) + first + 16 * 9 * 32 + 32 + 32 * 4 * 32 + 32 + places * 32 * 256 + 256 + 512
+    tables, first = 16 * sum(categories), 16 * (16 * len(categories) + 1) * 16 + 16
+    weighed = 8 * sum(categories)  # goals x categories: one channel more
+    return tables + weighed + first + 16 * 9 * 32 + 32 + 32 * 4 * 32 + 32 + places * 32 * 256 + 256 + 512
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ class EncoderSettings:
             "small": narrower, with longer strides.
         map_features: that are left of a map.
         category_features: of each channel's table.
+        weighs_maps: whether a map's cells are weighed by what their categories mean for the current goal: one
+            channel more, from a table of goals and categories that is learned.
         spare_categories: rows of the tables of goals beyond the goals that there are; multiON's agents
             with oracle maps have one.
         trunk: file with the weights of the frozen network, as torchvision stores them, or "random"; read
@@ -51,6 +53,7 @@ class EncoderSettings:
     maps: Literal["multion", "small"] = "multion"
     map_features: int = 256
     category_features: int = 16
+    weighs_maps: bool = False
     spare_categories: int = 0
     trunk: str = ""
 
@@ -63,5 +66,7 @@ class EncoderSettings:
             raise InputError(f"expected positive sizes, got {self}")
         if self.normalise and self.images not in ("resnet18", "resnet50"):
             raise InputError(f"expected a ResNet that is trained for normalise, got images={self.images}")
+        if self.weighs_maps and self.numbers == "joined":
+            raise InputError("expected numbers=embedded for weighs_maps, got joined")
         if self.images != "small" and self.numbers == "joined":
             raise InputError(f"expected numbers=embedded for images={self.images}, got joined")

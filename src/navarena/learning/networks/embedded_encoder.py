@@ -58,7 +58,10 @@ class EmbeddedEncoder(Encoder):
         self._numbers = [one for one in inputs if not (one.is_image or one.is_map)]
         self._resize = settings.resize
         self.features = number_features * len(self._numbers) + settings.map_features * len(self._maps)
-        self.maps = torch.nn.ModuleDict({one.name: MapEncoder(one, settings) for one in self._maps})
+        goals = [one for one in self._numbers if one.classes] if settings.weighs_maps else []
+        self._goal = goals[0].name if goals else ""
+        count = goals[0].classes if goals else 0
+        self.maps = torch.nn.ModuleDict({one.name: MapEncoder(one, settings, count) for one in self._maps})
         if self._images:
             channels, height, width = measure_images(self._images)
             if settings.resize:
@@ -73,7 +76,8 @@ class EmbeddedEncoder(Encoder):
         )
 
     def forward(self, observations: Tree) -> Tensor:
-        parts = [self.maps[one.name](observations[one.name]) for one in self._maps]
+        goals = observations[self._goal] if self._goal else None
+        parts = [self.maps[one.name](observations[one.name], goals) for one in self._maps]
         if self._images:
             parts.append(self.images(self._read_images(observations)))
         for one in self._numbers:

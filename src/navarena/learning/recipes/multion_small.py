@@ -64,7 +64,7 @@ NOMAP_DAGGER = Recipe(
         number_features=32,
         action_features=32,
         temperature=0.5,
-        encoder=EncoderSettings(images="multion", numbers="embedded", maps="small"),
+        encoder=EncoderSettings(images="multion", numbers="embedded", maps="small", weighs_maps=True),
     ),
     precision="auto",
     frames=2_000_000,
