@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import InputError, UnknownNameError
+from navarena.mapping.labellers import LABELLERS, SEGMENTER_VARIABLE, find_labeller
 from navarena.mapping.semantic_map import CLASSES
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.sensors.labellers import LABELLERS, SEGMENTER_VARIABLE, find_labeller
 from navarena.tasks.sensors.predicted import SemanticPredicted
 from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 

@@ -110,9 +110,9 @@ LISTINGS: Mapping[str, Listing] = {
             "goal": "navarena.tasks.sensors.catalog:GOAL_SENSORS",
         }
     ),
-    "labellers": Listing({"": "navarena.tasks.sensors.labellers:LABELLERS"}),
+    "labellers": Listing({"": "navarena.mapping.labellers:LABELLERS"}),
     "encoders": Listing(
-        {"": "navarena.agents.encoders.catalog:ENCODERS"},
+        {"": "navarena.episodes.encoding.catalog:ENCODERS"},
         lambda name, encoder: {"needs": "weights, as name:PATH" if encoder.needs_weights else ""},
     ),
     "scenes": Listing({"": "navarena.scenes.catalog:SCENE_SETS"}, _describe_scenes),

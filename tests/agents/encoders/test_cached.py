@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from navarena.agents.encoders import CachedEncoder, GoalEncoder, GoalQuery, make_encoder
-from navarena.agents.encoders.cached import identify, key_of
 from navarena.core.errors import InputError, StorageError
 from navarena.core.seeding import make_generator
+from navarena.episodes.encoding.cached import identify, key_of
 
 TEXTS = [f"{colour} couch in the study" for colour in ("white", "black", "red", "grey", "green")]
 

@@ -184,7 +184,7 @@ def test_a_goal_must_have_what_its_modality_needs(modality: str) -> None:
 
 
 def test_an_encoder_that_gives_zeros_is_refused() -> None:
-    from navarena.agents.encoders.encoder import unit_rows
+    from navarena.episodes.encoding.encoder import unit_rows
 
     with pytest.raises(InputError, match="length above zero"):
         unit_rows(np.zeros((1, 3)))

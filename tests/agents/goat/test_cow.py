@@ -8,13 +8,13 @@ import pytest
 
 from agents.encoders.tiny_models import write_clip
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.view_memory import ViewMemory, ViewSettings, cut_tiles
 from navarena.agents.loading import declare_agent
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
+from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
 from navarena.tasks.catalog import get_task
 
 

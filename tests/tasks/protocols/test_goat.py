@@ -8,6 +8,8 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
+from navarena.episodes.encoding.catalog import ENCODERS, find_encoder
+from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.episode import LifelongGoal, ObjectGoal, ObjectInstance, ViewPoint
 from navarena.episodes.goals import Subtask
 from navarena.metrics import compute_metrics
@@ -15,7 +17,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.sensors.goal_vector import ENCODER, VECTORS
+from navarena.tasks.sensors.goal_vector import GoalVector
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 from tasks.small import AHEAD, as_life, as_subtask
 from worlds import HALL, ROOMS, draw_navmesh, draw_scene, draw_world
@@ -216,41 +218,67 @@ def test_agents_are_told_each_goal_in_its_way_and_no_other():
     assert look() == (3, "", "", False)
 
 
-class Told:
+class Told(GoalEncoder):
     """Vectors of what is told of goals: modality, letters of name and text, brightness of the image."""
 
-    dimension = 4
+    dimension, needs_weights, sees_images = 4, True, True
+    calls: list = []
 
-    def __init__(self):
-        self.calls = []
+    def __init__(self, path):
+        self.name = f"told:{path}"
 
-    def encode(self, modality, category, text, image):
-        self.calls.append(modality)
-        light = 0.0 if image is None else float(image.mean())
-        return np.array([len(modality), len(category), len(text), light], np.float32)
+    def encode_raw(self, goal):
+        self.calls.append(goal.modality)
+        light = 0.0 if goal.image is None else float(goal.image.mean())
+        return np.array([len(goal.modality), len(goal.category), len(goal.text), light], np.float32)
 
 
-def test_goals_as_vectors_are_made_once_each_of_what_is_told(monkeypatch):
-    told, name = Told(), "goal_vector:fake:FOLDER"
-    found = lambda text: {"fake:FOLDER": told}[text]  # noqa: E731
-    monkeypatch.setitem(VECTORS._objects, ENCODER, found)
-    batch = begin(THERE, BACK, HERE, sensors=(name, "image_goal"))
-    assert batch.specs[name].shape == (4,) and batch.specs[name].dtype == np.float32
-    seen = [batch.observations[name][0].tolist()]
+@pytest.fixture
+def told(monkeypatch, tmp_path):
+    """The name of the sensor with an encoder that counts what it encodes, and an empty cache."""
+    monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path))
+    monkeypatch.setitem(ENCODERS._objects, "told", Told)
+    monkeypatch.setattr(Told, "calls", [])
+    find_encoder.cache_clear()
+    yield "goal_vector:told:FOLDER"
+    find_encoder.cache_clear()
+
+
+def test_goals_as_vectors_are_made_once_each_of_what_is_told(told):
+    batch = begin(THERE, BACK, HERE, sensors=(told, "image_goal"))
+    assert batch.specs[told].shape == (4,) and batch.specs[told].dtype == np.float32
+    seen = [batch.observations[told][0].tolist()]
     for moves in ((FORWARD, DECLARE), (LEFT, RIGHT, DECLARE)):
         walk(batch, *moves)
-        seen.append(batch.observations[name][0].tolist())
+        seen.append(batch.observations[told][0].tolist())
     light = pytest.approx(float(batch.observations["image_goal"][0].mean()))
     assert seen == [[6, 5, 0, 0], [11, 0, 16, 0], [5, 0, 0, light]] and light.expected > 0
     walk(batch, DECLARE)
-    assert not batch.observations[name].any(), "none is left"
-    assert told.calls == ["object", "description", "image"]
-    batch.start([0], [batch.episode(0)])
-    assert batch.observations[name][0].tolist() == seen[0] and told.calls[3:] == ["object"]
+    assert not batch.observations[told].any(), "none is left"
+    assert Told.calls == ["object", "description", "image"]
     with pytest.raises(InputError, match="expected an encoder of goals, got none.* goal_vector:words"):
         begin(THERE, sensors=("goal_vector",))
     with pytest.raises(InputError, match="of GOAT-Bench"):
-        NavigationBatch(get_task("pointnav-v1"), 1, sensors=(name,))
+        NavigationBatch(get_task("pointnav-v1"), 1, sensors=(told,))
+
+
+def test_a_second_run_encodes_no_goal(told):
+    """Neither in this process, nor in another one, whose encoder is loaded anew."""
+    rows = []
+    for _ in range(3):
+        batch = begin(THERE, BACK, HERE, sensors=(told,))
+        rows.append([batch.observations[told][0].copy()])
+        for moves in ((FORWARD, DECLARE), (LEFT, RIGHT, DECLARE)):
+            walk(batch, *moves)
+            rows[-1].append(batch.observations[told][0].copy())
+        assert Told.calls == ["object", "description", "image"]
+        find_encoder.cache_clear()
+    np.testing.assert_array_equal(rows[1:], rows[:-1])
+
+
+def test_the_sensor_takes_the_encoder_itself(told):
+    sensor = GoalVector(Told("here"))
+    assert sensor.name == "goal_vector:told:here" and sensor.spec().shape == (4,)
 
 
 def test_the_image_of_a_goal_looks_where_its_camera_does():

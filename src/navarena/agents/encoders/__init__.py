@@ -1,11 +1,11 @@
 """Goal encoders: goals, texts and images as vectors that can be compared."""
 
-from navarena.agents.encoders.cached import CachedEncoder
-from navarena.agents.encoders.catalog import ENCODERS, make_encoder
-from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
 from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher, MatchSettings
 from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
+from navarena.episodes.encoding.cached import CachedEncoder
+from navarena.episodes.encoding.catalog import ENCODERS, make_encoder
+from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows
 
 __all__ = [
     "ENCODERS",

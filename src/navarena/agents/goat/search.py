@@ -8,8 +8,8 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Float
 
-from navarena.agents.encoders.encoder import GoalQuery
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.episodes.encoding.encoder import GoalQuery
 from navarena.episodes.goals import Modality
 from navarena.mapping import Instance
 

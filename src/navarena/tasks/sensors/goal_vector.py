@@ -1,14 +1,13 @@
 """Goals as vectors: what an encoder makes of a name, a description or an image."""
 
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32, Int64, UInt8
+from jaxtyping import Float32, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.registry import Registry
-from navarena.episodes.goals import Modality
+from navarena.episodes.encoding.catalog import find_encoder
+from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery
 from navarena.simulation.sensors.pose import FAR
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
@@ -18,46 +17,20 @@ from navarena.tasks.sensors.lifelong_goal import FINISHED, MODALITY_IDS, ImageGo
 _MODALITIES = {number: name for name, number in MODALITY_IDS.items()}
 
 
-@runtime_checkable
-class GoalVectors(Protocol):
-    """Interface of what makes vectors of goals.
-
-    Attributes:
-        dimension: D.
-    """
-
-    dimension: int
-
-    def encode(
-        self, modality: Modality, category: str, text: str, image: UInt8[np.ndarray, "h w 3"] | None
-    ) -> Float32[np.ndarray, "d"]:
-        """(D,) float32 of a goal; raises InputError for one that cannot be told."""
-        ...
-
-
-ENCODER = "encoder"
-
-VECTORS = Registry(
-    "maker of goal vectors",
-    {ENCODER: "navarena.agents.encoders.goal_vectors:find_goal_vectors"},
-    "navarena.goal_vectors",
-)
-"""Function of the name of a goal encoder that returns GoalVectors; imported when a goal is encoded."""
-
-
 @dataclass(frozen=True)
 class GoalVector(GoalSensor[LifelongGoalState]):
     """(D,) float32: the goal as a vector; 0 when none is left.
 
     `goal_vector:ENCODER` names a goal encoder, with its weights where it has some, such as
-    `goal_vector:open-clip:FOLDER`. A goal is encoded once, when it is first looked at; its vector has the
-    length that the network gives it (goat_bench/task/sensors.py).
+    `goal_vector:open-clip:FOLDER`. A goal is encoded once, when it is first looked at, and kept on disk: a
+    second run of the same episodes encodes none. Its vector has the length that the network gives it
+    (goat_bench/task/sensors.py).
 
     Args:
-        encoder: name of the encoder.
+        encoder: name of the encoder, or the encoder itself.
     """
 
-    encoder: str = ""
+    encoder: str | GoalEncoder = ""
     _images: ImageGoalSensor = field(default_factory=ImageGoalSensor, repr=False, compare=False)
     _kept: dict[int, tuple[int, Float32[np.ndarray, "d"]]] = field(
         default_factory=dict, repr=False, compare=False
@@ -69,15 +42,17 @@ class GoalVector(GoalSensor[LifelongGoalState]):
 
     def __post_init__(self) -> None:
         if self.encoder:
-            object.__setattr__(self, "name", f"{type(self).name}:{self.encoder}")
+            called = self.encoder if isinstance(self.encoder, str) else self.encoder.name
+            object.__setattr__(self, "name", f"{type(self).name}:{called}")
 
-    def _find(self) -> GoalVectors:
+    def _find(self) -> GoalEncoder:
+        if not isinstance(self.encoder, str):
+            return self.encoder
         if not self.encoder:
             raise InputError(
                 "expected an encoder of goals, got none; write it behind the sensor, as goal_vector:words"
             )
-        found: GoalVectors = VECTORS.get(ENCODER)(self.encoder)
-        return found
+        return find_encoder(self.encoder)
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((self._find().dimension,), np.float32, -FAR, FAR)
@@ -96,5 +71,6 @@ class GoalVector(GoalSensor[LifelongGoalState]):
             if kept is None or kept[0] != number:
                 image = self._images.look(simulator, state, slot)
                 words = str(state.names[slot]), str(state.descriptions[slot])
-                kept = self._kept[slot] = number, self._find().encode(_MODALITIES[modality], *words, image)
+                goal = GoalQuery(_MODALITIES[modality], *words, image)
+                kept = self._kept[slot] = number, self._find().encode_raw(goal)
             out[slot] = kept[1]

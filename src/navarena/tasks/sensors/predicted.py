@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Bool, Int32
 
 from navarena.core.errors import InputError
+from navarena.mapping.labellers import Labeller, find_labeller
 from navarena.mapping.semantic_map import CLASSES
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
-from navarena.tasks.sensors.labellers import Labeller, find_labeller
 from navarena.tasks.sensors.seen_maps import SemanticMapSensor
 from navarena.tasks.task import TaskState
 

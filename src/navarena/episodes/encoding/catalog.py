@@ -1,8 +1,11 @@
 """The goal encoders, by name."""
 
-from navarena.agents.encoders.encoder import GoalEncoder
+import functools
+
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
+from navarena.episodes.encoding.cached import CachedEncoder
+from navarena.episodes.encoding.encoder import GoalEncoder
 
 ENCODERS = Registry(
     "goal encoder",
@@ -12,6 +15,7 @@ ENCODERS = Registry(
         "one-hot": "navarena.agents.encoders.words:OneHotEncoder",
         "open-clip": "navarena.agents.encoders.clip:OpenClipEncoder",
         "images": "navarena.agents.encoders.images:ImagesEncoder",
+        "minilm": "navarena.agents.encoders.text_models:MiniLMEncoder",
         "sentence": "navarena.agents.encoders.text_models:SentenceEncoder",
         "words": "navarena.agents.encoders.words:WordsEncoder",
     },
@@ -40,3 +44,9 @@ def make_encoder(text: str) -> GoalEncoder:
     if not isinstance(encoder, GoalEncoder):
         raise InputError(f"expected {name!r} to name a GoalEncoder, got {type(encoder).__name__}")
     return encoder
+
+
+@functools.cache
+def find_encoder(text: str) -> CachedEncoder:
+    """The encoder that `text` names, loaded once, with its vectors kept on disk; raises as `make_encoder`."""
+    return CachedEncoder(make_encoder(text))

@@ -9,9 +9,9 @@ from typing import TypeVar
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.encoder import GoalEncoder, require_image
 from navarena.core.files import cache_folder, write_atomic
 from navarena.core.sources import source_fingerprint
+from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, require_image
 
 FOLDER = "embeddings"
 DIGEST = 32
@@ -52,6 +52,19 @@ class CachedEncoder(GoalEncoder):
             require_image(image)
         keys = [key_of(f"image {one.shape}", np.ascontiguousarray(one).tobytes()) for one in images]
         return self._encode(keys, images, self._encoder.encode_images)
+
+    def encode_raw(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
+        """(D,) float32 of the length that the network gives it; kept apart from vectors of length 1."""
+        image = self._encoder.find_image(goal)
+        if image is None:
+            key = key_of("raw words", goal.words)
+        else:
+            require_image(image)
+            key = key_of(f"raw image {image.shape}", np.ascontiguousarray(image).tobytes())
+        return np.asarray(self._encode([key], [goal], self._encode_all_raw)[0])
+
+    def _encode_all_raw(self, goals: Sequence[GoalQuery]) -> Float32[np.ndarray, "n d"]:
+        return np.stack([self._encoder.encode_raw(goal) for goal in goals])
 
     def _encode(
         self,
