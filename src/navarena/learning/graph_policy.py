@@ -228,14 +228,16 @@ class GraphPolicy(Policy):
         waited = torch.cat((state["is_waiting"][None], torch.ones_like(mask[1:])))
         for step in range(steps):
             number.append(torch.where(goes_on[step] & waited[step], number[-1] + 1, 0))
-        walk = self._walk({name: value.flatten(0, 1) for name, value in raw.items()}, previous.flatten() - 1)
+        walk = self.make_walk(
+            {name: value.flatten(0, 1) for name, value in raw.items()}, previous.flatten() - 1
+        )
         led = raw["phase"].flatten() != Phase.AGENT
         looks = seen["view_index"].flatten()[:, None] == walk.candidate_views
         inferred = torch.where(looks.any(1), looks.int().argmax(1) + 1, 0)
         taken = torch.where(led, inferred, walk.actions).clamp_min(0)
         rows = torch.arange(len(taken), device=taken.device)
         angle = walk.candidate_angles[rows, (taken - 1).clamp_min(0)] * (taken > 0)[:, None]
-        numbers = torch.stack(number[:-1]).flatten().clamp_max(self._settings.steps - 1)
+        numbers = torch.stack(number[:-1]).flatten()
         views = self.network.feature_dropout(walk.views)
         made = self.network.history(views[rows, walk.view], angle, numbers, views, walk.view_angles)
         if self._settings.frozen_history:
@@ -249,7 +251,7 @@ class GraphPolicy(Policy):
         )
         return past, number[-1]
 
-    def _walk(self, seen: Tree, actions: Tensor) -> Walk:
+    def make_walk(self, seen: Tree, actions: Tensor) -> Walk:
         """B steps, name -> (B, ...), and the `actions` (B,) taken in them, as the network reads them."""
         views, places = seen["view_features"].float(), seen["candidate_views"]
         index = places.clamp_min(0)[..., None].expand(-1, -1, views.shape[-1])
@@ -281,7 +283,7 @@ class GraphPolicy(Policy):
                 f"expected words below {self._settings.words}, got {int(tokens.max())}; the instructions are "
                 "of another vocabulary"
             )
-        walk = self._walk(seen, torch.zeros_like(seen["view_index"]))
+        walk = self.make_walk(seen, torch.zeros_like(seen["view_index"]))
         if crops:
             longest = max(int((tokens != 0).sum(1).max()), 1)
             tokens, texts = torch.unique(tokens[:, :longest], dim=0, return_inverse=True)

@@ -14,6 +14,7 @@ from navarena.learning.follower_settings import FollowerSettings
 from navarena.learning.hamt_settings import SMALL as HAMT_SMALL
 from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.neural_map_settings import NeuralMapSettings
+from navarena.learning.proxy_settings import ProxySettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
 """Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""
@@ -285,6 +286,7 @@ class ImitationSettings:
             led nearer to the goal.
         auxiliaries: what is learned beside.
         aggregation: for DAgger over a growing store of all episodes; None learns from each rollout once.
+        proxies: for HAMT, the proxy tasks that are learned in the place of the labels; None for the labels.
     """
 
     optimiser: OptimiserSettings = OptimiserSettings()
@@ -298,6 +300,7 @@ class ImitationSettings:
     skips_stuck: bool = False
     auxiliaries: tuple[Auxiliary, ...] = ()
     aggregation: AggregationSettings | None = None
+    proxies: ProxySettings | None = None
 
     def __post_init__(self) -> None:
         shares = (self.teacher_share.first, self.teacher_share.last, self.veto)
@@ -307,3 +310,6 @@ class ImitationSettings:
             )
         if not all(0 <= share <= 1 for share in shares) or self.inflection_weight <= 0:
             raise InputError(f"expected shares of 0 to 1 and a positive inflection_weight, got {self}")
+        led = self.teacher_share.first == self.teacher_share.last == 1
+        if self.proxies is not None and (not led or self.aggregation or self.auxiliaries):
+            raise InputError("expected the teacher alone (teacher_share=1) for proxies, got others")

@@ -22,9 +22,12 @@ from navarena.learning.auxiliaries import AuxiliaryHeads
 from navarena.learning.checkpoints import ActingPolicy, CheckpointInfo, load_policy
 from navarena.learning.collection import METRICS
 from navarena.learning.distributed import Processes
+from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
+from navarena.learning.networks.hamt_proxies import ProxyHeads
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
+from navarena.learning.proxies import DISTANCES
 from navarena.learning.published.follower_trunks import load_follower_trunks
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import ImitationSettings, PolicySettings
@@ -154,6 +157,13 @@ def build_policy(
 ) -> tuple[ActingPolicy, tuple[InputSpec, ...]]:
     """A policy with random weights and the heads of auxiliary losses, and the targets that these predict."""
     policy, targets = info.build(), choose_targets(batch.specs, recipe.targets)
+    if isinstance(recipe.method, ImitationSettings) and recipe.method.proxies is not None:
+        if not isinstance(policy, GraphPolicy) or recipe.policy.hamt.tour or DISTANCES not in recipe.targets:
+            raise InputError(
+                f"expected memory=hamt, no tours and the target {DISTANCES} for proxies, got "
+                f"memory={recipe.policy.memory} and targets={','.join(recipe.targets)}"
+            )
+        policy.auxiliaries = ProxyHeads(recipe.policy.hamt, recipe.policy.hamt.features)
     if recipe.method.auxiliaries:
         if not isinstance(policy, RecurrentPolicy):
             raise InputError(f"expected no auxiliaries of memory=hamt, got {recipe.method.auxiliaries}")

@@ -9,11 +9,13 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.learning.auxiliaries import judge_fragment
 from navarena.learning.distributed import ALONE, Processes
+from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inflections import count_inflections
 from navarena.learning.losses import average, imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.policy import Policy
+from navarena.learning.proxies import proxy_loss
 from navarena.learning.returns import (
     compute_advantages,
     explained_variance,
@@ -160,6 +162,8 @@ def update_imitation(
     """
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
+        if settings.proxies is not None and isinstance(policy, GraphPolicy):
+            return proxy_loss(policy, settings.proxies, part, generator)
         judged, beside, noted = judge_fragment(policy, part, generator)
         if not isinstance(judged.distribution, Categorical):
             raise InputError("expected a policy of discrete actions, which alone have labels")
@@ -227,7 +231,8 @@ def _run_epochs(
             norm = descend(policy, optimiser, total, settings.optimiser.max_gradient, processes, weight)
             rows.append(row | {"gradient_norm": norm})
     learn_statistics(policy, rollout, processes)
-    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    names = dict.fromkeys(name for row in rows for name in row)
+    means = {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
     first = {"ratio_error": rows[0]["ratio_error"]} if "ratio_error" in rows[0] else {}
     return means | first | {"rate": rate}
 

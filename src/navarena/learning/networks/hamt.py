@@ -1,6 +1,7 @@
 """HAMT: a transformer over words, earlier steps and the views of a viewpoint; all steps of a walk at once."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.losses import turn_inflection_weights
@@ -43,6 +44,20 @@ class Walk:
         return Walk(*(value[:steps] for value in vars(self).values()))
 
 
+class Fused(NamedTuple):
+    """What the last layer makes of B steps.
+
+    Attributes:
+        words: (B, L, W).
+        history: (B, K, W), of tokens of earlier steps and those that mark their beginnings.
+        seen: (B, V, W), of what is seen; V is 0 where nothing was.
+    """
+
+    words: Tensor
+    history: Tensor
+    seen: Tensor
+
+
 class HAMT(torch.nn.Module):
     """The network of History Aware Multimodal Transformer (Chen et al. 2021, vilmodel_cmt.py).
 
@@ -52,7 +67,7 @@ class HAMT(torch.nn.Module):
 
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
-        self._settings = settings
+        self._settings, self.most_words = settings, settings.most_words
         width = settings.width
         self.words = torch.nn.Embedding(settings.words, width, padding_idx=0)
         self.places = torch.nn.Embedding(TEXT_PLACES, width)
@@ -79,7 +94,7 @@ class HAMT(torch.nn.Module):
 
     def read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """(B, L, W) float32 of `tokens` (B, L') int64, padded with 0, and (B, L) bool, which are words."""
-        tokens = tokens[:, : self._settings.most_words]
+        tokens = tokens[:, : self.most_words]
         places = torch.arange(tokens.shape[1], device=tokens.device)
         found = self.words(tokens) + self.places(places) + self.kinds.weight[0]
         found, is_word = self.dropout(self.word_norm(found)), tokens != 0
@@ -127,13 +142,47 @@ class HAMT(torch.nn.Module):
         Returns the logits, (B, L, W) the words, and (B, K, W) the history after all layers.
         """
         seen, is_there = self._observe(walk)
-        views, is_view = torch.cat((history, seen), 1), torch.cat((is_seen, is_there), 1)
+        fused = self.fuse(words, is_word, history, is_seen, seen, is_there)
+        count = 1 + walk.candidates.shape[1]
+        chosen = fused.seen[:, :count] * fused.words[:, :1]
+        logits: Tensor = self.head(chosen)[..., 0].float()
+        return logits.masked_fill(~is_there[:, :count], -torch.inf), fused.words, fused.history
+
+    def fuse(
+        self,
+        words: Tensor,
+        is_word: Tensor,
+        history: Tensor,
+        is_seen: Tensor,
+        seen: Tensor | None = None,
+        is_there: Tensor | None = None,
+    ) -> Fused:
+        """Let words and views attend to each other through all layers.
+
+        Args:
+            words: (B, L, W) of `read`.
+            is_word: (B, L) bool.
+            history: (B, K, W).
+            is_seen: (B, K) bool.
+            seen: (B, V, W), what is seen now; None for nothing.
+            is_there: (B, V) bool.
+        """
+        views, is_view = history, is_seen
+        if seen is not None and is_there is not None:
+            views, is_view = torch.cat((history, seen), 1), torch.cat((is_seen, is_there), 1)
         for layer in self.cross_layers:
             words, views = layer(words, is_word, views, is_view)
-        count, before = 1 + walk.candidates.shape[1], history.shape[1]
-        chosen = views[:, before : before + count] * words[:, :1]
-        logits: Tensor = self.head(chosen)[..., 0].float()
-        return logits.masked_fill(~is_there[:, :count], -torch.inf), words, views[:, :before]
+        before = history.shape[1]
+        return Fused(words, views[:, :before], views[:, before:])
+
+    def observe_views(self, walk: Walk) -> Tensor:
+        """(T, 36 + 1, W) tokens of the views of T steps, whether or not a candidate is there, and of STOP."""
+        rest = torch.zeros_like(walk.views[:, :1])
+        images = torch.cat((self.feature_dropout(walk.views), rest), 1)
+        angles = torch.cat((walk.view_angles, torch.zeros_like(walk.view_angles[:, :1])), 1)
+        kinds = torch.where(_find_pointed(walk), CANDIDATE, VIEW)
+        kinds = torch.cat((kinds, torch.full_like(kinds[:, :1], STOP)), 1)
+        return self._embed(images, angles, kinds)
 
     def _make_history(self, own: Tensor, earlier: Tensor | None) -> tuple[Tensor, Tensor]:
         """(K, W) tokens before the views, and (T, K) bool, which of them each of T steps may see."""
@@ -153,18 +202,20 @@ class HAMT(torch.nn.Module):
 
     def _observe(self, walk: Walk) -> tuple[Tensor, Tensor]:
         """(T, 1 + C + 36, W) tokens of STOP, candidates and other views; (T, ...) bool, which are there."""
-        steps, count = walk.candidate_views.shape
+        count = walk.candidate_views.shape[1]
         images = torch.cat((walk.candidates, walk.views), 1)
         images = torch.cat((torch.zeros_like(images[:, :1]), self.feature_dropout(images)), 1)
         angles = torch.cat((walk.candidate_angles, walk.view_angles), 1)
         angles = torch.cat((torch.zeros_like(angles[:, :1]), angles), 1)
         kinds = torch.tensor([STOP, *[CANDIDATE] * count, *[VIEW] * 36], device=angles.device)
-        found = self.seen(images, angles) + self.kinds.weight[1] + self.seen_kinds(kinds)
         leads = walk.candidate_views >= 0
-        pointed = torch.zeros(steps, 37, dtype=torch.bool, device=angles.device)
-        pointed = pointed.scatter(1, torch.where(leads, walk.candidate_views, 36), True)[:, :36]
-        is_there = torch.cat((torch.ones_like(leads[:, :1]), leads, ~pointed), 1)
-        return self.dropout(self.seen_norm(found)), is_there
+        is_there = torch.cat((torch.ones_like(leads[:, :1]), leads, ~_find_pointed(walk)), 1)
+        return self._embed(images, angles, kinds), is_there
+
+    def _embed(self, images: Tensor, angles: Tensor, kinds: Tensor) -> Tensor:
+        found = self.seen(images, angles) + self.kinds.weight[1] + self.seen_kinds(kinds)
+        tokens: Tensor = self.dropout(self.seen_norm(found))
+        return tokens
 
     def weigh(self, walk: Walk, labels: Tensor) -> Tensor:
         """(T,) float32 weights of the labels of a walk: 1, or those of inflections (IW), see weighs_turns."""
@@ -177,6 +228,13 @@ class HAMT(torch.nn.Module):
         return torch.from_numpy(weights).float()
 
 
+def _find_pointed(walk: Walk) -> Tensor:
+    """(T, 36) bool, which views are the nearest one of a candidate."""
+    places = walk.candidate_views
+    pointed = torch.zeros(len(places), 37, dtype=torch.bool, device=places.device)
+    return pointed.scatter(1, torch.where(places >= 0, places, 36), True)[:, :36]
+
+
 class HistoryEncoder(torch.nn.Module):
     """Tokens of earlier steps: the view ahead, what was done, which step it was, and a mean of all views."""
 
@@ -186,7 +244,7 @@ class HistoryEncoder(torch.nn.Module):
         self.start = torch.nn.Parameter(torch.zeros(1, width))
         self.earlier = torch.nn.Parameter(torch.zeros(1, width)) if settings.parts_tour else None
         self.ahead = _Features(settings)
-        self.steps = torch.nn.Embedding(settings.steps, width)
+        self.steps, self._last = torch.nn.Embedding(settings.steps, width), settings.steps - 1
         self.kind = torch.nn.Parameter(0.02 * torch.randn(1, width))
         self.norm = torch.nn.LayerNorm(width, EPSILON)
         self.panorama = _Features(settings)
@@ -202,12 +260,21 @@ class HistoryEncoder(torch.nn.Module):
         self, image: Tensor, taken: Tensor, step: Tensor, views: Tensor, view_angles: Tensor
     ) -> Tensor:
         """(K, W) of `image` (K, D), `taken` (K, 4), `step` (K,), `views` (K, 36, D), angles (K, 36, 4)."""
+        return self.number(self.describe(image, taken, views, view_angles), step)
+
+    def number(self, described: Tensor, step: Tensor) -> Tensor:
+        """(K, W) tokens of what `describe` says of K steps of the numbers `step` (K,), cut at the last."""
+        tokens: Tensor = self.dropout(self.norm(described + self.steps(step.clamp_max(self._last))))
+        return tokens
+
+    def describe(self, image: Tensor, taken: Tensor, views: Tensor, view_angles: Tensor) -> Tensor:
+        """(K, W) of K steps without their numbers; arguments as of `forward`."""
         around = self.dropout(self.panorama(views, view_angles))
         is_there = torch.ones(around.shape[:2], dtype=torch.bool, device=around.device)
         for layer in self.panorama_layers:
             around = layer(around, is_there)
-        found = self.ahead(image, taken) + self.steps(step) + self.kind + around.mean(1)
-        return self.dropout(self.norm(found))
+        found: Tensor = self.ahead(image, taken) + self.kind + around.mean(1)
+        return found
 
 
 class _Features(torch.nn.Module):

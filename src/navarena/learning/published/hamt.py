@@ -51,6 +51,17 @@ _OTHERS = {
     "head.": "next_action.net.",
 }
 
+_PROXIES = {
+    "words.0.": "mlm_head.predictions.transform.dense.",
+    "words.2.": "mlm_head.predictions.transform.LayerNorm.",
+    "word_bias": "mlm_head.predictions.bias",
+    "actions.": "regress_action.net.",
+    "relations.": "sprel_head.net.",
+    "classes.": "image_classifier.net.",
+    "matches.": "itm_head.net.",
+}
+"""Heads of proxy tasks, which the published files of pre-training have beside the network."""
+
 _FEATURES = {"seen.": "img_embeddings.", "history.ahead.": _HISTORY, "history.panorama.": f"{_HISTORY}pano_"}
 """Where features and angles of views are embedded -> how the names in the files begin."""
 
@@ -102,6 +113,11 @@ def save_hamt(network: HAMT) -> Mapping[str, Tensor]:
     """The weights of `network` by the keys of the reference's files."""
     found = {rename_hamt(name): value for name, value in network.state_dict().items()}
     return {name: value[None] if name.endswith("_token") else value for name, value in found.items()}
+
+
+def rename_proxies(name: str) -> str:
+    """The key in the reference's files of the weight `name` of the heads of proxy tasks."""
+    return _begins(name, _PROXIES)
 
 
 def _strip(name: str) -> str:

@@ -10,6 +10,7 @@ RECIPES = Registry(
         "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
         "hamt-paper": "navarena.learning.recipes.graphs:HAMT_PAPER",
+        "hamt-pretrain-small": "navarena.learning.recipes.graphs:HAMT_PRETRAIN_SMALL",
         "hamt-small": "navarena.learning.recipes.graphs:HAMT_SMALL",
         "map-cma-64-small": "navarena.learning.recipes.instructions:MAP_CMA_64_SMALL",
         "map-cma-paper": "navarena.learning.recipes.instructions:MAP_CMA_PAPER",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from navarena.learning.graph_inputs import GRAPH_INPUTS
 from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings
+from navarena.learning.proxy_settings import ProxySettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, PolicySettings, Schedule
@@ -32,6 +33,17 @@ HAMT_SMALL = Recipe(
 )
 """The recipe `hamt-small`. --set method.teacher_share.last=0.5 --set method.mixing=step lets it meet
 states of its own (student forcing)."""
+
+HAMT_PRETRAIN_SMALL = replace(
+    HAMT_SMALL,
+    description="HAMT's proxy tasks on graphs of houses, to start hamt-small from; 400,000 frames",
+    targets=("candidate_distances",),
+    method=replace(_TEACHER_FORCING, proxies=ProxySettings()),
+    # tasks see whole episodes alone, which have 5 to 7 steps
+    steps=32,
+    slots=16,
+)
+"""The recipe `hamt-pretrain-small`: `navarena train hamt-small --set start=FOLDER` goes on from it."""
 
 HAMT_PAPER = replace(
     HAMT_SMALL,
