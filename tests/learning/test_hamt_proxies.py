@@ -90,7 +90,7 @@ def draw(seed=0):
     mask[1, 1] = True
     zeros = torch.zeros(9, 2)
     observations = {name: torch.from_numpy(value) for name, value in seen.items()}
-    return Fragment(observations, {}, mask, labels, zeros, zeros, labels, zeros + 1)
+    return Fragment(observations, {}, mask, labels, zeros, zeros, labels, zeros + 1, mask)
 
 
 def learner(policy, settings=PLAIN, seed=0):

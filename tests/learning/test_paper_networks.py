@@ -84,7 +84,7 @@ def _turned_loss(policy, heads, inputs):
     frames = {name: torch.stack((one, one)) for name, one in random_observations(inputs, 1).items()}
     mask, actions = torch.tensor([[False], [True]]), torch.tensor([[2], [0]])
     nothing = torch.zeros(2, 1)
-    part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing)
+    part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing, mask)
     with watch(policy) as watched:
         policy.encoder({name: one.flatten(0, 1) for name, one in frames.items()})
     return heads.compute(policy, part, watched, np.random.default_rng(0))[0]

@@ -145,7 +145,7 @@ class Adapter:
         with torch.enable_grad(), watch(self._policy) as watched:
             self._policy.encoder({name: value.flatten(0, 1) for name, value in frames.items()})
             nothing = torch.zeros(mask.shape)
-            part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing)
+            part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing, mask)
             loss, _ = self._heads.compute(self._policy, part, watched, generator)
             self._optimiser.zero_grad(set_to_none=True)
             loss.backward()

@@ -21,6 +21,8 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import NO_LABEL, EpisodeEnd, Rollout
 from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.fidelity import FidelityReward
 from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.sources import Batch
 from navarena.tasks.task import StepResult
@@ -94,7 +96,11 @@ class Collector:
         self._device = next(policy.parameters()).device
         self._mask = torch.zeros(batch.slots, dtype=torch.bool, device=self._device)
         self._labels = torch.full((batch.slots,), NO_LABEL, dtype=torch.int64, device=self._device)
+        self._reward: FidelityReward | None = None
         self._bootstraps = isinstance(recipe.method, PPOSettings) and recipe.method.bootstrap_truncated
+        if isinstance(recipe.method, ImitationSettings) and recipe.method.actor_critic is not None:
+            self._bootstraps = True
+            self._reward = FidelityReward(batch) if isinstance(batch, GraphBatch) else None
         self._is_begun = False
         self.ended: list[dict[str, float]] = []
         self.dropped = 0
@@ -165,6 +171,7 @@ class Collector:
                 labels = np.where(batch.led, NO_LABEL, self._exchange(self._teacher.label()))
             self._labels = rollout.labels[step] = self._send(labels)
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
+            rollout.led[step] = self._send(self._mix.led)
         rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
         rollout.values[step] = decision.values
         moves = self._exchange(taken.cpu().numpy())
@@ -172,9 +179,12 @@ class Collector:
             self._teacher.note(moves)
         self._state = self._policy.replace_actions(decision.state, taken)
         with self.clock.measure("simulation"):
+            if self._reward is not None:
+                self._reward.begin()
             result = batch.step(moves)
-        self._require_finite(result.reward)
-        rollout.rewards[step] = self._send(result.reward)
+        rewards = result.reward if self._reward is None else self._reward.compute(result)
+        self._require_finite(rewards)
+        rollout.rewards[step] = self._send(rewards)
         with self.clock.measure("reset"):
             steps = batch.state.steps.copy()
             over = np.flatnonzero(result.terminated | result.truncated).tolist()

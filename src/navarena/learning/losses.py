@@ -95,6 +95,34 @@ def episode_imitation_loss(log_probs: Tensor, labels: Tensor, weights: Tensor) -
     return own.sum() / (total > 0).sum().clamp_min(1)
 
 
+def actor_critic_loss(
+    log_probs: Tensor,
+    values: Tensor,
+    entropies: Tensor,
+    returns: Tensor,
+    counted: Tensor,
+    value_weight: float,
+    entropy_weight: float,
+) -> Tensor:
+    """Loss of an actor and its critic (A2C), () float32, mean over the steps that count; 0 without one.
+
+    -log p (R - V) + value_weight (R - V)^2 / 2 - entropy_weight H, no gradient through the first R - V: HAMT
+    (finetune_src/r2r/agent_cmt.py, normalize_loss "total").
+
+    Args:
+        log_probs: (T, N) float32, of the actions that were taken.
+        values: (T, N) float32, now.
+        entropies: (T, N) float32, of the distributions.
+        returns: (T, N) float32.
+        counted: (T, N) bool.
+        value_weight: see above.
+        entropy_weight: see above.
+    """
+    errors = returns - values
+    each = value_weight * 0.5 * errors.square() - log_probs * errors.detach() - entropy_weight * entropies
+    return (each * counted).sum() / counted.sum().clamp_min(1)
+
+
 def _cross_entropy(log_probs: Tensor, labels: Tensor) -> Tensor:
     return -log_probs.gather(-1, labels.clamp_min(0)[..., None])[..., 0]
 

@@ -267,6 +267,30 @@ class AggregationSettings:
 
 
 @dataclass(frozen=True)
+class ActorCriticSettings:
+    """Settings of HAMT's imitation and reinforcement together (Chen et al. 2021, finetune_src/r2r).
+
+    Episodes that the teacher leads are imitated; from those that the policy leads it learns as actor and
+    critic (A2C), by the reward of `navarena.tasks.graphs.fidelity`.
+
+    Attributes:
+        teacher_weight: of the loss of imitation.
+        discount: gamma.
+        value_weight: of the value loss, which has a factor of 0.5 in itself.
+        entropy_weight: of the entropy, which is made large.
+    """
+
+    teacher_weight: float = 0.2
+    discount: float = 0.9
+    value_weight: float = 1.0
+    entropy_weight: float = 0.01
+
+    def __post_init__(self) -> None:
+        if min(vars(self).values()) < 0 or self.discount > 1:
+            raise InputError(f"expected weights of at least 0 and a discount of 0 to 1, got {self}")
+
+
+@dataclass(frozen=True)
 class ImitationSettings:
     """Settings of imitation in rollouts: behaviour cloning where the teacher acts alone, else DAgger.
 
@@ -287,6 +311,7 @@ class ImitationSettings:
         auxiliaries: what is learned beside.
         aggregation: for DAgger over a growing store of all episodes; None learns from each rollout once.
         proxies: for HAMT, the proxy tasks that are learned in the place of the labels; None for the labels.
+        actor_critic: for HAMT, how it learns from the episodes that it leads; None for imitation in all.
     """
 
     optimiser: OptimiserSettings = OptimiserSettings()
@@ -301,6 +326,7 @@ class ImitationSettings:
     auxiliaries: tuple[Auxiliary, ...] = ()
     aggregation: AggregationSettings | None = None
     proxies: ProxySettings | None = None
+    actor_critic: ActorCriticSettings | None = None
 
     def __post_init__(self) -> None:
         shares = (self.teacher_share.first, self.teacher_share.last, self.veto)
@@ -313,3 +339,5 @@ class ImitationSettings:
         led = self.teacher_share.first == self.teacher_share.last == 1
         if self.proxies is not None and (not led or self.aggregation or self.auxiliaries):
             raise InputError("expected the teacher alone (teacher_share=1) for proxies, got others")
+        if self.actor_critic is not None and (self.mixing != "episode" or self.aggregation or self.proxies):
+            raise InputError("expected mixing=episode, no store and no proxies for actor_critic, got others")

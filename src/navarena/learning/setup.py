@@ -164,6 +164,9 @@ def build_policy(
                 f"memory={recipe.policy.memory} and targets={','.join(recipe.targets)}"
             )
         policy.auxiliaries = ProxyHeads(recipe.policy.hamt, recipe.policy.hamt.features)
+    of_graphs = isinstance(recipe.method, ImitationSettings) and recipe.method.actor_critic is not None
+    if of_graphs and not isinstance(policy, GraphPolicy):
+        raise InputError(f"expected memory=hamt for actor_critic, got {recipe.policy.memory}")
     if recipe.method.auxiliaries:
         if not isinstance(policy, RecurrentPolicy):
             raise InputError(f"expected no auxiliaries of memory=hamt, got {recipe.method.auxiliaries}")

@@ -17,7 +17,7 @@ NO_LABEL = -1
 
 
 STEPWISE = (
-    *("mask", "actions", "log_probs", "values", "labels", "weights"),
+    *("mask", "actions", "log_probs", "values", "labels", "weights", "led"),
     *("rewards", "terminated", "truncated", "cut_values"),
 )
 """Attributes of a Rollout whose first dimension counts steps, beside the observations."""
@@ -36,6 +36,7 @@ class Fragment:
         values: (T, N) float32, when they were chosen.
         labels: (T, N) int64, the teacher's actions, or NO_LABEL.
         weights: (T, N) float32, of the labels.
+        led: (T, N) bool, whether the teacher decided.
     """
 
     observations: Tree
@@ -46,6 +47,7 @@ class Fragment:
     values: Tensor
     labels: Tensor
     weights: Tensor
+    led: Tensor
 
 
 class EpisodeEnd(NamedTuple):
@@ -78,7 +80,7 @@ class Rollout:
         frozen: what is stored beside, by whoever computes it of the observations (Policy.see_frozen).
 
     Attributes:
-        mask, actions, log_probs, values, labels, weights: as of Fragment.
+        mask, actions, log_probs, values, labels, weights, led: as of Fragment.
         rewards: (T, N) float32.
         terminated: (T, N) bool, the task came to its end with this step.
         truncated: (T, N) bool, the step limit cut the episode off after this step.
@@ -110,7 +112,7 @@ class Rollout:
             self.actions = torch.zeros((*shape, numbers) if numbers else shape, dtype=_number_type(numbers))
             self.log_probs, self.values = torch.zeros(shape), torch.zeros(shape)
             self.labels = torch.full(shape, NO_LABEL, dtype=torch.int64)
-            self.weights = torch.ones(shape)
+            self.weights, self.led = torch.ones(shape), torch.zeros(shape, dtype=torch.bool)
             self.rewards, self.cut_values = torch.zeros(shape), torch.zeros(shape)
             self.terminated = torch.zeros(shape, dtype=torch.bool)
             self.truncated = torch.zeros(shape, dtype=torch.bool)
@@ -193,7 +195,7 @@ class Rollout:
 
     def fragment(self, slots: Tensor | None = None) -> Fragment:
         """All steps of `slots` (K,) int64, copied, or of all slots, in place."""
-        fields = (self.mask, self.actions, self.log_probs, self.values, self.labels, self.weights)
+        fields = (self.mask, self.actions, self.log_probs, self.values, self.labels, self.weights, self.led)
         if slots is None:
             return Fragment(self.observations, self.state, *fields)
         slots = slots.to(self.device)

@@ -11,7 +11,7 @@ from navarena.learning.auxiliaries import judge_fragment
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inflections import count_inflections
-from navarena.learning.losses import average, imitation_loss, policy_loss, value_loss
+from navarena.learning.losses import actor_critic_loss, average, imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.policy import Policy
@@ -160,6 +160,15 @@ def update_imitation(
 
     Raises InputError for a policy of continuous actions.
     """
+    returns: Tensor | None = None
+    if settings.actor_critic is not None:
+        ended, discount = rollout.terminated | rollout.truncated, settings.actor_critic.discount
+        returns = rollout.values + compute_advantages(
+            *(rollout.rewards, rollout.values, rollout.next_values, ended),
+            discount,
+            1.0,
+            rollout.cut_values,
+        )
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
         if settings.proxies is not None and isinstance(policy, GraphPolicy):
@@ -168,10 +177,23 @@ def update_imitation(
         if not isinstance(judged.distribution, Categorical):
             raise InputError("expected a policy of discrete actions, which alone have labels")
         log_probs = judged.distribution.log_probs
-        own = imitation_loss(log_probs, part.labels, part.weights)
+        weights = part.weights if returns is None else part.weights * part.led
+        own, share = imitation_loss(log_probs, part.labels, weights), 1.0
+        if settings.actor_critic is not None and returns is not None:
+            beside = beside + actor_critic_loss(
+                judged.distribution.log_prob(part.actions),
+                judged.values,
+                judged.distribution.entropy(),
+                returns[:, slots],
+                ~part.led,
+                settings.actor_critic.value_weight,
+                settings.actor_critic.entropy_weight,
+            )
+            noted = noted | {"actor_critic_loss": float(beside.detach())}
+            share = settings.actor_critic.teacher_weight
         counted = part.labels != NO_LABEL
         right = ((log_probs.argmax(-1) == part.labels) & counted).sum() / counted.sum().clamp_min(1)
-        return own + beside, noted | {
+        return share * own + beside, noted | {
             "imitation_loss": float(own.detach()),
             "agreement": float(right),
             "entropy": float(judged.distribution.entropy().mean().detach()),
@@ -239,7 +261,7 @@ def _run_epochs(
 
 def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
     """() float32: what the mean in the loss of `part` was divided by."""
-    if isinstance(settings, PPOSettings):
+    if isinstance(settings, PPOSettings) or settings.actor_critic is not None:
         return torch.tensor(float(part.mask.numel()))
     return (part.weights * (part.labels != NO_LABEL)).sum()
 

@@ -9,6 +9,7 @@ RECIPES = Registry(
     {
         "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
+        "hamt-a2c-small": "navarena.learning.recipes.graphs:HAMT_A2C_SMALL",
         "hamt-paper": "navarena.learning.recipes.graphs:HAMT_PAPER",
         "hamt-pretrain-small": "navarena.learning.recipes.graphs:HAMT_PRETRAIN_SMALL",
         "hamt-small": "navarena.learning.recipes.graphs:HAMT_SMALL",

@@ -7,7 +7,13 @@ from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings
 from navarena.learning.proxy_settings import ProxySettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.selection import TrainingEvaluationSettings
-from navarena.learning.settings import ImitationSettings, OptimiserSettings, PolicySettings, Schedule
+from navarena.learning.settings import (
+    ActorCriticSettings,
+    ImitationSettings,
+    OptimiserSettings,
+    PolicySettings,
+    Schedule,
+)
 from navarena.tasks.graphs.house_features import SIZES
 
 FEATURES = "classes"
@@ -33,6 +39,20 @@ HAMT_SMALL = Recipe(
 )
 """The recipe `hamt-small`. --set method.teacher_share.last=0.5 --set method.mixing=step lets it meet
 states of its own (student forcing)."""
+
+HAMT_A2C_SMALL = replace(
+    HAMT_SMALL,
+    description="HAMT by imitation and reinforcement (A2C), from hamt-small; 400,000 frames more",
+    first="hamt-small",
+    method=replace(
+        _TEACHER_FORCING,
+        optimiser=OptimiserSettings(rate=Schedule(1e-4, 1e-5), epsilon=1e-8, max_gradient=5.0),
+        # half of the episodes each; the reference rolls out one batch with the teacher and one without
+        teacher_share=Schedule(0.5, 0.5),
+        actor_critic=ActorCriticSettings(),
+    ),
+)
+"""The recipe `hamt-a2c-small`."""
 
 HAMT_PRETRAIN_SMALL = replace(
     HAMT_SMALL,
