@@ -25,6 +25,9 @@ AGENTS = Registry(
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
 
+HUMAN = "human"
+"""How runs call a person who plays; there is nothing to load by this name."""
+
 SHIPPED: tuple[str, ...] = ("pointnav-dagger-small", "pointnav-small")
 """Names of the trained agents that the distribution navarena-checkpoints adds, in the folder `checkpoints` of
 the repository."""

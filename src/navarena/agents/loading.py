@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
-from navarena.agents.catalog import AGENT_FILES, AGENTS, INSTALL_SHIPPED, SHIPPED
+from navarena.agents.catalog import AGENT_FILES, AGENTS, HUMAN, INSTALL_SHIPPED, SHIPPED
 from navarena.agents.compensation import CompensatingAgent
 from navarena.agents.declaration import UNDECLARED, Declaration, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
@@ -175,6 +175,10 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
 
 def _get_registered(name: str) -> Any:
     """The agent registered under `name`; raises UnknownNameError, and InputError for one not installed."""
+    if name == HUMAN:
+        raise InputError(
+            f"expected an agent that acts by itself, got {name!r}; people act by: navarena play PROTOCOL"
+        )
     if name in SHIPPED and name not in AGENTS:
         raise InputError(
             f"expected the trained agent {name!r} to be installed, got no distribution navarena-checkpoints; "

@@ -54,6 +54,7 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "play": Entry("navarena.cli.play:Play", "play episodes by hand, in a browser"),
     "train": Entry(
         "navarena.cli.train:Train",
         "train a policy or a segmenter by a recipe",

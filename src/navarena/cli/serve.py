@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -21,9 +20,6 @@ from navarena.core.errors import InputError, require_extra
 DATABASE_VARIABLE = "NAVARENA_DATABASE"
 REPLACE_SECONDS = 2.0
 """Between two looks at the workers; one that cannot start is tried again as often."""
-
-BACKLOG = 2048
-"""Connections that may wait."""
 
 File = Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="CHALLENGE")]
 
@@ -66,6 +62,7 @@ class Serve:
         from navarena.web.challenge.app import make_app
         from navarena.web.challenge.challenge_file import load_challenge
         from navarena.web.challenge.service import open_service
+        from navarena.web.serving import listen, serve_app
 
         file = require_file(self.challenge)
         if self.workers < 0:
@@ -152,23 +149,6 @@ def find_database(given: str | None, file: Path) -> str:
 
 
 @contextlib.contextmanager
-def listen(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket at `host` and `port`; raises InputError for a port in use and an address that is not here."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as bound:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind((host, port))
-            bound.listen(BACKLOG)
-        except (OSError, OverflowError) as error:
-            raise InputError(
-                f"cannot listen at {host}, port {port} ({getattr(error, 'strerror', None) or error}); choose "
-                "another --port (0 takes one that is free) or --host"
-            ) from error
-        yield bound
-
-
-@contextlib.contextmanager
 def start_workers(file: Path, database: str, count: int) -> Iterator[None]:
     """`count` worker processes, which end with the block or with this process; one that dies is replaced.
 
@@ -200,16 +180,6 @@ def start_workers(file: Path, database: str, count: int) -> Iterator[None]:
         for one in processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 one.wait(10)
-
-
-def serve_app(app: object, bound: socket.socket) -> None:
-    """Serve `app` at the socket until SIGINT or SIGTERM, which come out as KeyboardInterrupt.
-
-    Tokens and addresses are not logged.
-    """
-    uvicorn = require_extra("uvicorn", "server")
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
-    uvicorn.Server(config).run(sockets=[bound])
 
 
 def _write_example(console: Console, folder: Path, benchmark: str) -> int:

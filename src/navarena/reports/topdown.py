@@ -82,8 +82,13 @@ def open_plans(benchmark: Benchmark) -> PlanSource:
     return lambda scene_id: make_scene_plan(open_world(scene_id, embodiment))
 
 
-def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> Markup:
-    """The SVG of one episode: floor, rooms, shortest path, walked path, collisions, start and goal."""
+def draw_episode(
+    plan: ScenePlan, episode: Episode, trajectory: Trajectory, shows_body: bool = False
+) -> Markup:
+    """The SVG of one episode: floor, rooms, shortest path, walked path, collisions, start and goal.
+
+    `shows_body` marks where the body is at the end of the trajectory, and where it looks.
+    """
     positions = np.asarray(trajectory.positions, float)
     view = view_walk(plan, episode, positions)
     low, high = view.low, view.high
@@ -98,7 +103,8 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
         *_draw_collisions(positions[1:][trajectory.collided], size),
         *(_draw_goal(goal, trajectory.success_distance, size) for goal in view.goals),
         *_number_goals(view.goals, size),
-        _draw_start(positions[0], float(trajectory.yaws[0]), size),
+        _draw_arrow("start", positions[0], float(trajectory.yaws[0]), size),
+        *([_draw_arrow("body", positions[-1], float(trajectory.yaws[-1]), size)] if shows_body else []),
         _draw_scale(low, high, size),
     ]
     box = f"{low[0]:.2f} {low[1]:.2f} {high[0] - low[0]:.2f} {high[1] - low[1]:.2f}"
@@ -171,11 +177,11 @@ def _number_goals(goals: Float[np.ndarray, "g 3"], size: float) -> list[str]:
     ]
 
 
-def _draw_start(start: Float[np.ndarray, "3"], yaw: float, size: float) -> str:
-    """An arrow head at the start that points where the body looked."""
+def _draw_arrow(name: str, place: Float[np.ndarray, "3"], yaw: float, size: float) -> str:
+    """An arrow head that points where the body looks."""
     forward = forward_from_yaw(np.array(yaw))[[0, 2]]
     side = np.array([-forward[1], forward[0]])
-    centre, length = start[[0, 2]], size * 0.028
+    centre, length = place[[0, 2]], size * 0.028
     arrow = np.stack(
         [
             centre + forward * length,
@@ -184,7 +190,7 @@ def _draw_start(start: Float[np.ndarray, "3"], yaw: float, size: float) -> str:
             centre - forward * length * 0.7 - side * length * 0.65,
         ]
     )
-    return f'<path class="start" d="{write_outlines([arrow])}"/>'
+    return f'<path class="{name}" d="{write_outlines([arrow])}"/>'
 
 
 def _draw_scale(low: Float[np.ndarray, "2"], high: Float[np.ndarray, "2"], size: float) -> str:

@@ -33,6 +33,7 @@ from navarena.evaluation.running.rows import (
     format_traceback,
     make_row,
 )
+from navarena.evaluation.running.spectator import NOBODY, Spectator
 from navarena.evaluation.settings import EpisodeRules
 from navarena.tasks.task import Actions
 
@@ -116,6 +117,7 @@ class EpisodeLoop:
         on_privileged: called with what the agent uses beside the observations of the protocol, as it
             declares or as it is seen to do.
         on_start: called with the ids of the episodes that run, before the agent is told of new ones.
+        spectator: looks on.
     """
 
     def __init__(
@@ -130,8 +132,9 @@ class EpisodeLoop:
         on_times: Callable[[EpisodeTimes], object] = lambda times: None,
         on_privileged: Callable[[tuple[str, ...]], object] = lambda inputs: None,
         on_start: Callable[[list[str]], object] = lambda ids: None,
+        spectator: Spectator = NOBODY,
     ) -> None:
-        self._benchmark, self._rules = benchmark, rules
+        self._benchmark, self._rules, self._spectator = benchmark, rules, spectator
         self._journal, self._on_row, self._before_step = journal, on_row, before_step
         self._on_times, self._stopwatch = on_times, Stopwatch(slots)
         self._on_privileged, self._on_start, self._is_access_noted = on_privileged, on_start, False
@@ -139,6 +142,7 @@ class EpisodeLoop:
         declared = read_declaration(agent)
         self._batch = benchmark.setup.make_batch(slots, declared.sensors, threads)
         self._noticed: tuple[str, ...] = ()
+        self._declared = declared.privileged_inputs
         self._notice((*declared.privileged_inputs, *self._batch.privileged_sensors))
         self._agent = self._attach(agent)
         self._active = np.zeros(slots, bool)
@@ -149,12 +153,15 @@ class EpisodeLoop:
 
     def run(self, groups: Iterator[MemoryGroup]) -> None:
         """Run everything that `groups` yields; it is asked whenever slots are free."""
-        while True:
-            self._fill(groups)
-            if not self._active.any():
-                return
-            self._before_step()
-            self._step()
+        try:
+            while True:
+                self._fill(groups)
+                if not self._active.any():
+                    return
+                self._before_step()
+                self._step()
+        finally:
+            self._notice_declared()
 
     def _attach(self, agent: BatchAgent) -> BatchAgent:
         """Let `agent` know the batch; access by one that declares nothing privileged is noted."""
@@ -174,6 +181,13 @@ class EpisodeLoop:
         self._noticed += tuple(one for one in dict.fromkeys(inputs) if one not in known)
         if inputs:
             self._on_privileged(inputs)
+
+    def _notice_declared(self) -> None:
+        """Note what the agent declares by now: a person may ask for help in the middle of an episode."""
+        inputs = read_declaration(self._agent).privileged_inputs
+        if inputs != self._declared:
+            self._declared = inputs
+            self._notice(inputs)
 
     def _fill(self, groups: Iterator[MemoryGroup]) -> None:
         """Start episodes in the free slots until something runs or nothing is left."""
@@ -248,6 +262,9 @@ class EpisodeLoop:
         """One action in every running slot."""
         with self._stopwatch.measure(self._stopwatch.simulator, self._active):
             observations = self._batch.observations  # a scene that cannot show them is not the agent's fault
+        self._spectator.look(
+            self._batch, observations, {number: slot.episode for number, slot in self._slots.items()}
+        )
         try:
             with self._stopwatch.measure(self._stopwatch.agent, self._active):
                 # an agent that was replaced in an oracle phase sees nothing before its episode begins
@@ -324,6 +341,7 @@ class EpisodeLoop:
         slot = self._slots[number]
         self._active[number] = False
         if slot.is_new:
+            self._notice_declared()
             place = find_tour_place(slot.group, slot.place, self._batch.oracle_steps(number))
             track = self._batch.trajectory(number)
             row = make_row(self._benchmark, slot.episode, track, status, problem, place, self._noticed)
@@ -336,6 +354,7 @@ class EpisodeLoop:
                 EpisodeTimes(episode_id=row.episode_id, simulator=simulator, agent=agent, output=output)
             )
             self._on_row(row)
+            self._spectator.note(row)
         slot.place += 1
         if slot.place == len(slot.group.episodes):
             del self._slots[number]

@@ -59,6 +59,7 @@ from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.lost_agents import AGAIN, note_lost, read_lost
 from navarena.evaluation.running.lost_agents import FILE_NAME as LOST_NAME
 from navarena.evaluation.running.shares import PROCESS_ENDED, choose_workers, count_slots
+from navarena.evaluation.running.spectator import NOBODY, Spectator
 from navarena.evaluation.running.workers import WorkerPool
 from navarena.evaluation.settings import EvaluationSettings
 
@@ -155,16 +156,19 @@ class Run:
                 + ("; what is left runs in a worker process" if self._is_supervised else "")
             )
 
-    def finish(self, on_row: Callable[[], object] = lambda: None) -> Evaluation:
+    def finish(
+        self, on_row: Callable[[], object] = lambda: None, spectator: Spectator | None = None
+    ) -> Evaluation:
         """Run what remains, check that nothing is missing or doubled, and write the results.
 
         Args:
             on_row: called after each episode is in its journal.
+            spectator: looks on; the episodes must run in this process, else InputError is raised.
 
         Raises CheckFailedError when rows are missing or doubled at the end.
         """
         if self.remaining:
-            self.notices.extend(self._execute(on_row))
+            self.notices.extend(self._execute(on_row, spectator))
         rows = read_rows(self.folder)
         identity = str(self._benchmark.identity)
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
@@ -195,7 +199,7 @@ class Run:
             note_inputs(begun, list_noticed(rows)), view_points=hash_view_points(self._benchmark)
         )
 
-    def _execute(self, on_row: Callable[[], object]) -> list[str]:
+    def _execute(self, on_row: Callable[[], object], spectator: Spectator | None) -> list[str]:
         settings = self._settings
         groups = make_groups(self._benchmark.episodes, self._finished, settings.rules.forget, self._fatal)
         if settings.shuffle:
@@ -203,10 +207,17 @@ class Run:
         workers = min(settings.workers or 1, len(groups))
         slots = count_slots(len(groups), workers, settings.batch_size)
         alone = [one for one in groups if not self._lost.isdisjoint(left.episode_id for left in one.left)]
+        spread = settings.ray is not None or workers > 1 or self._is_supervised
+        if spread and spectator is not None:
+            raise InputError(
+                "expected episodes in this process for who looks on, got worker processes (--workers, --ray, or "
+                "what is left of a run that was killed); leave out --watch"
+            )
+        looks_on = spectator or NOBODY
         if alone:  # each with nothing beside it: it may have ended the agent
-            self._run_here([[group] for group in alone], 1, on_row)
+            self._run_here([[group] for group in alone], 1, on_row, looks_on)
             groups = [group for group in groups if group not in alone]
-        if settings.ray is not None or workers > 1 or self._is_supervised:
+        if spread:
             kind = WorkerPool if settings.ray is None else partial(ClusterPool, settings.ray)
             pool = kind(self._benchmark, self.folder, workers, slots, settings.rules)
             try:
@@ -214,10 +225,16 @@ class Run:
             except AgentUnreachableError:
                 note_lost(self.folder, pool.running_at_end)
                 raise
-        self._run_here([groups], slots, on_row)
+        self._run_here([groups], slots, on_row, looks_on)
         return []
 
-    def _run_here(self, rounds: list[list[MemoryGroup]], slots: int, on_row: Callable[[], object]) -> None:
+    def _run_here(
+        self,
+        rounds: list[list[MemoryGroup]],
+        slots: int,
+        on_row: Callable[[], object],
+        spectator: Spectator,
+    ) -> None:
         """Run groups in this process, one round after the other, `slots` of them side by side."""
         running: list[str] = []
 
@@ -237,6 +254,7 @@ class Run:
                 on_times=times.append,
                 on_privileged=self._mark_privileged,
                 on_start=begin,
+                spectator=spectator,
             )
             try:
                 for groups in rounds:

@@ -143,6 +143,27 @@ def find_sensors(setup: TaskSetup) -> dict[str, str]:
     return sensors
 
 
+def take_goals(
+    benchmark: Benchmark, episode: Episode
+) -> tuple[tuple[ShownGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
+    """The goals as agents observe them, and for each its goal image (H, W, 3) uint8, if it has one."""
+    setup = _require_task(benchmark)
+    if _is_on_graphs(setup):
+        goals = show_goals(episode)
+        return goals, [None] * len(goals)
+    task = get_body_task(setup.protocol)
+    corruptions = GoalCorruptions(join_corruptions(task.corruptions, setup.corruptions))
+    world = open_world(episode.scene_id, task.embodiment)
+    goals = show_goals(corruptions.corrupt_goals(episode, world))
+    images = [
+        None
+        if one.image is None
+        else corruptions.corrupt_image(episode, number, render_goal_image(world, one.image))
+        for number, one in enumerate(goals)
+    ]
+    return goals, images
+
+
 class _Recording:
     """Draws the frames of one episode, one after each pose."""
 
@@ -156,30 +177,10 @@ class _Recording:
         layout: Layout,
     ) -> None:
         self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
-        self._goals, self._goal_images = self._take_goals(episode)
+        self._goals, self._goal_images = take_goals(benchmark, episode)
         self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
         self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
         self.pose = 0
-
-    def _take_goals(
-        self, episode: Episode
-    ) -> tuple[tuple[ShownGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
-        """The goals as the agent observes them, and for each its goal image, if it has one."""
-        setup = _require_task(self._benchmark)
-        if _is_on_graphs(setup):
-            goals = show_goals(episode)
-            return goals, [None] * len(goals)
-        task = get_body_task(setup.protocol)
-        corruptions = GoalCorruptions(join_corruptions(task.corruptions, setup.corruptions))
-        world = open_world(episode.scene_id, task.embodiment)
-        goals = show_goals(corruptions.corrupt_goals(episode, world))
-        images = [
-            None
-            if one.image is None
-            else corruptions.corrupt_image(episode, number, render_goal_image(world, one.image))
-            for number, one in enumerate(goals)
-        ]
-        return goals, images
 
     def draw(self, images: Mapping[str, UInt8[np.ndarray, "_ _ 3"]]) -> UInt8[np.ndarray, "h w 3"]:
         """The frame of the next pose, with the `images` that were taken there."""
