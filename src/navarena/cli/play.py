@@ -35,8 +35,8 @@ class Play:
     episodes: int | None = None
     """Only so many episodes."""
     sensors: str = ""
-    """Images that the page can show, of rgb, depth, instance, semantic and map, separated by commas; by default
-    all that the scenes have."""
+    """Images that the page can show, of rgb, depth, instance, semantic and map, separated by commas; by
+    default all that the scenes have."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Corruption of images, motion, pose or goals, as of `navarena evaluate`."""
     seed: int = 0

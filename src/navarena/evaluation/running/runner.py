@@ -210,7 +210,7 @@ class Run:
         spread = settings.ray is not None or workers > 1 or self._is_supervised
         if spread and spectator is not None:
             raise InputError(
-                "expected episodes in this process for who looks on, got worker processes (--workers, --ray, or "
+                "expected episodes in this process to look on, got worker processes (--workers, --ray, or "
                 "what is left of a run that was killed); leave out --watch"
             )
         looks_on = spectator or NOBODY

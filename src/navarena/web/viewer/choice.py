@@ -33,12 +33,16 @@ def choose_episodes(
     task = get_task(settings.protocol)
     if isinstance(task, GraphTask) or task.tour_scoring is not None:
         raise InputError(
-            f"expected a protocol whose episodes stand alone for --scene and --episode, got {settings.protocol}; "
+            f"expected episodes that stand alone for --scene and --episode, got {settings.protocol}; "
             "play its split, or the first --episodes of it"
         )
-    if scene is not None and (Path(scene).exists() or (settings.dataset is None and not _has(settings, scene))):
+    if scene is not None and (
+        Path(scene).exists() or (settings.dataset is None and not _has(settings, scene))
+    ):
         if not is_scene(scene):
-            raise InputError(f"expected the id of a scene or a mesh file, got {scene!r}; `navarena list scenes`")
+            raise InputError(
+                f"expected the id of a scene or a mesh file, got {scene!r}; `navarena list scenes`"
+            )
         if episode is not None:
             raise InputError(f"expected --episode in a scene of the split, got {scene!r}, which is not in it")
         return replace(settings, dataset=absolute_dataset(scene))

@@ -176,7 +176,9 @@ class Desk:
         message = self._hub.take(seconds)
         if isinstance(message, Look) and self._is_on_graphs:
             self._left = (self._left + message.left) % 12
-        view = next((one for one in self._views if isinstance(message, Show) and one.name == message.name), None)
+        view = next(
+            (one for one in self._views if isinstance(message, Show) and one.name == message.name), None
+        )
         if view is not None and isinstance(message, Show):
             self._on = self._on | {view.name} if message.on else self._on - {view.name}
             if message.on and view.is_privileged and view.help not in self.help:

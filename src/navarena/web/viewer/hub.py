@@ -26,7 +26,7 @@ class Shown:
     """
 
     number: int = 0
-    text: str = "{}"
+    text: str = '{"phase": "start", "images": []}'
     images: tuple[bytes, ...] = ()
 
 

@@ -70,7 +70,7 @@ class Study:
         return self.settings.folder(self.benchmark.identity)
 
     def read_people(self) -> list[Person]:
-        """Everybody so far; raises FileError for a damaged list, and InputError for that of other episodes."""
+        """Everybody so far; raises FileError for a damaged list, InputError for one of other episodes."""
         path = self.folder / FILE_NAME
         if not path.exists():
             return []
@@ -87,10 +87,10 @@ class Study:
         return people
 
     def admit(self, begin: Begin) -> Person:
-        """The person who begins, or goes on; raises InputError for what is not a pseudonym, or no consent."""
+        """The person who begins, or goes on; raises InputError for what is no pseudonym, or no consent."""
         if not PSEUDONYM.fullmatch(begin.name):
             raise InputError(
-                f"expected a pseudonym of 1 to 32 letters, digits, - and _, got {begin.name!r}; choose another"
+                f"expected a pseudonym of 1 to 32 letters, digits, - and _, got {begin.name!r}; change it"
             )
         if not begin.consent:
             raise InputError("expected your consent, got none; tick the box, or close this page")

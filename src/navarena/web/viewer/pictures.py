@@ -23,7 +23,7 @@ def paint_image(image: Shaped[np.ndarray, "..."], farthest: float) -> UInt8[np.n
     """(H, W, 3) uint8 colours of an observation; None for one that is no image.
 
     Args:
-        image: (H, W, 3) uint8 colours; (H, W, 1) or (H, W) floats, such as depth, or integers: ids of classes.
+        image: (H, W, 3) uint8 colours; (H, W, 1) or (H, W) floats, such as depth, or integers: ids.
         farthest: the largest float, in its unit; infinite where it is not known.
     """
     if image.ndim not in (2, 3) or min(image.shape[:2]) < 2:

@@ -77,7 +77,15 @@ class PlaySetup(TaskSetup):
             camera = replace(video_camera(task.embodiment, HEIGHT_PX), channels=OUTPUTS)
             task.embodiment = replace(task.embodiment, cameras=(*task.embodiment.cameras, camera))
         batch = make_batch(
-            task, slots, threads, sensors, None, self.corruptions, self.sources, self.scans, device=self.device
+            task,
+            slots,
+            threads,
+            sensors,
+            None,
+            self.corruptions,
+            self.sources,
+            self.scans,
+            device=self.device,
         )
         if isinstance(batch, NavigationBatch):
             batch.privileged_sensors = ()
@@ -171,4 +179,8 @@ def play_run(
 def describe_summary(evaluation: Evaluation) -> dict[str, Any]:
     """The table of a finished run, for a page."""
     table = metric_table(evaluation.summary)
-    return {"episodes": len(evaluation.rows), "columns": table.columns[:3], "rows": [row[:3] for row in table.rows]}
+    return {
+        "episodes": len(evaluation.rows),
+        "columns": table.columns[:3],
+        "rows": [row[:3] for row in table.rows],
+    }

@@ -7,9 +7,9 @@ from navarena.web.challenge.pages.accounts import make_account_router
 from navarena.web.challenge.pages.boards import Boards
 from navarena.web.challenge.pages.data import make_data_router
 from navarena.web.challenge.pages.episodes import make_episode_router
+from navarena.web.challenge.pages.failures import handle_failures
 from navarena.web.challenge.pages.hosts import make_host_router
 from navarena.web.challenge.pages.public import make_public_router
-from navarena.web.challenge.pages.failures import handle_failures
 from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.service import Service
 from navarena.web.headers import SecureHeaders
