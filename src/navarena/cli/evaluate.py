@@ -36,6 +36,12 @@ class Evaluate(EvaluationSettings):
     repeat: int = 1
     """So many runs with the agent's seeds from --seed on; the variance is split into an episode and an
     agent part."""
+    watch: bool = False
+    """Show the batch in a page on this machine while it runs, in one process; the journals are the same."""
+    port: int = 8710
+    """Of the page, on 127.0.0.1, with --watch; 0 takes one that is free."""
+    no_browser: bool = False
+    """With --watch: open no browser."""
     quiet: bool = False
     """Show no progress."""
     json: bool = False

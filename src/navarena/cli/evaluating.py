@@ -2,13 +2,14 @@
 
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from navarena.cli.console import Console, count_of
 from navarena.cli.evaluate import Evaluate
 from navarena.cli.suites import run_suite
+from navarena.cli.viewing import make_watcher, watch_page
 from navarena.evaluation import Evaluation, EvaluationSettings, open_benchmark, open_run
 from navarena.evaluation.records.journal import BROKEN
 from navarena.evaluation.running.live import RunMonitor
@@ -21,20 +22,33 @@ from navarena.reports.comparison import variance_table
 from navarena.reports.runs.page import is_current
 from navarena.reports.tables import metric_notes
 
+if TYPE_CHECKING:
+    from navarena.web.viewer.hub import Hub
+
 
 def run_evaluation(console: Console, flags: Evaluate) -> int:
     """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
+    if not flags.watch:
+        return _run_all(console, flags, None)
+    with watch_page(console, flags.port, flags.no_browser) as hub:
+        return _run_all(console, flags, hub)
+
+
+def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
+    """One run, repeated ones or a suite, which pages at `hub` show."""
     began = time.monotonic()
     settings = flags.settings
+    if hub is not None and settings.workers is None:
+        settings = replace(settings, workers=1)
     _allow_modules_here()
     if flags.check_order:
         count = check_order(open_benchmark(settings), settings.rules)
         console.text(f"{count} episodes came out the same in two orders")
     if flags.suite is not None:
         return run_suite(
-            console, settings, flags.suite, lambda one: _run_once(console, flags, one)[0], flags.json
+            console, settings, flags.suite, lambda one: _run_once(console, flags, one, hub)[0], flags.json
         )
-    runs = [_run_once(console, flags, one) for one in repeat_settings(settings, flags.repeat)]
+    runs = [_run_once(console, flags, one, hub) for one in repeat_settings(settings, flags.repeat)]
     evaluation, report = runs[0]
     document = describe_evaluation(evaluation, report, time.monotonic() - began)
     splits: dict[str, VarianceSplit] = {}
@@ -48,7 +62,9 @@ def run_evaluation(console: Console, flags: Evaluate) -> int:
     return int(any(one.is_broken for one, _ in runs))
 
 
-def _run_once(console: Console, flags: Evaluate, settings: EvaluationSettings) -> tuple[Evaluation, Path]:
+def _run_once(
+    console: Console, flags: Evaluate, settings: EvaluationSettings, hub: "Hub | None"
+) -> tuple[Evaluation, Path]:
     """Run what `settings` say, print its tables, and write its report."""
     with open_run(settings) as run:
         if run.resumed:
@@ -56,8 +72,11 @@ def _run_once(console: Console, flags: Evaluate, settings: EvaluationSettings) -
         try:
             label, monitor = f"{flags.agent} on {flags.protocol}", RunMonitor(run.folder)
             count = len(run.remaining)
+            watcher = None if hub is None else make_watcher(hub, run.benchmark, label, count)
             with console.progress(count, label, monitor.describe, flags.quiet) as progress:
-                evaluation = run.finish(progress.advance)
+                evaluation = run.finish(progress.advance, watcher)
+            if watcher is not None:
+                watcher.finish()
         except KeyboardInterrupt:
             console.note(f"finished episodes are kept in {run.folder}; the same command goes on")
             raise

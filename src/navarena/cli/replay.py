@@ -2,13 +2,23 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation import describe_declared, read_record, replay_run
+from navarena.cli.viewing import make_watcher, watch_page
+from navarena.evaluation import RunRecord, describe_declared, read_record, replay_run
 from navarena.evaluation.analyses import describe_replay, save_analysis
+from navarena.evaluation.running.replay import Replay as Result
+from navarena.evaluation.running.replay import open_recorded_benchmark
+from navarena.tasks.catalog import get_task
+
+if TYPE_CHECKING:
+    from navarena.web.viewer.hub import Hub
+
+PACE = 10.0
+"""Steps per second of a replay that is watched, until its page says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +35,23 @@ class Replay:
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folder of the run, as `navarena evaluate` printed it."""
+    watch: bool = False
+    """Show the episodes in a page on this machine while they are executed, ten steps a second."""
+    port: int = 8710
+    """Of the page, on 127.0.0.1, with --watch; 0 takes one that is free."""
+    no_browser: bool = False
+    """With --watch: open no browser."""
     json: bool = False
     """Print one JSON document instead of text."""
 
     def run(self, console: Console) -> int:
         """Replay and compare; the exit code is 0, or 1 for a difference."""
         record = read_record(self.folder)
-        with console.progress(record.episodes, "replaying") as progress:
-            result = replay_run(self.folder, on_episode=progress.advance)
+        if self.watch:
+            with watch_page(console, self.port, self.no_browser) as hub:
+                result = self._replay(console, record, hub)
+        else:
+            result = self._replay(console, record, None)
         console.result(
             {
                 "identity": record.identity,
@@ -60,3 +79,17 @@ class Replay:
         declared = "; ".join(f"{name}: {text}" for name, text in describe_declared(record).items())
         console.text(f"declared, not verified: {declared}")
         return 0
+
+    def _replay(self, console: Console, record: RunRecord, hub: "Hub | None") -> Result:
+        """Execute the actions, which pages at `hub` show."""
+        with console.progress(record.episodes, "replaying") as progress:
+            if hub is None:
+                return replay_run(self.folder, on_episode=progress.advance)
+            benchmark = open_recorded_benchmark(record)
+            label = f"replay of {record.agent} on {record.identity}"
+            watcher = make_watcher(hub, benchmark, label, record.episodes, PACE)
+            offered = get_task(benchmark.identity.protocol).sensors
+            sensors = tuple(name for name in ("rgb", "depth") if name in offered)
+            result = replay_run(self.folder, benchmark, progress.advance, sensors, watcher)
+            watcher.finish()
+            return result

@@ -9,7 +9,9 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_extra
 
 if TYPE_CHECKING:
+    from navarena.evaluation.benchmark import Benchmark
     from navarena.web.viewer.hub import Hub
+    from navarena.web.viewer.watcher import Watcher
 
 HOST = "127.0.0.1"
 
@@ -58,3 +60,24 @@ def find_browser(address: str) -> webbrowser.BaseBrowser:
             f"expected a browser to open {address} in, got none; add --no-browser, and open that address "
             "yourself"
         ) from error
+
+
+@contextlib.contextmanager
+def watch_page(console: Console, port: int, no_browser: bool) -> "Iterator[Hub]":
+    """The link to a page on loopback that shows runs, for the time of the block; raises as show_page."""
+    require_extra("fastapi", "viewer")
+    from navarena.web.viewer.hub import Hub
+
+    hub = Hub()
+    with show_page(console, "watch", hub, port, no_browser):
+        yield hub
+
+
+def make_watcher(
+    hub: "Hub", benchmark: "Benchmark", label: str, total: int, pace: float | None = None
+) -> "Watcher":
+    """What shows a run of so many episodes; `pace` is its steps per second, None for as fast as it goes."""
+    from navarena.reports import open_plans
+    from navarena.web.viewer.watcher import Watcher
+
+    return Watcher(hub, benchmark, open_plans(benchmark), label, total, pace)

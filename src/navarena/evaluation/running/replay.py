@@ -41,6 +41,7 @@ from navarena.evaluation.records.verification import (
     is_same,
 )
 from navarena.evaluation.running.rows import TourPlace, describe_legal, find_legal, make_row
+from navarena.evaluation.running.spectator import NOBODY, Spectator
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
@@ -114,7 +115,11 @@ def require_same_identity(record: RunRecord, benchmark: Benchmark) -> None:
 
 
 def replay_run(
-    folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
+    folder: Path,
+    benchmark: Benchmark | None = None,
+    on_episode: Callable[[], object] = lambda: None,
+    sensors: tuple[str, ...] = (),
+    spectator: Spectator = NOBODY,
 ) -> Replay:
     """Re-execute every episode of the run in `folder`, and compare its files with each other.
 
@@ -122,6 +127,8 @@ def replay_run(
         folder: of a finished run; it is read, never changed.
         benchmark: what it was made on; opened from run.json when None.
         on_episode: called after each episode.
+        sensors: what the spectator sees; nothing is observed where there are none.
+        spectator: looks on.
 
     Raises FileError for missing or damaged files, CheckFailedError for missing or doubled
     rows. Differences are returned, not raised (see Replay.require_equal).
@@ -139,7 +146,14 @@ def replay_run(
     differences: list[Difference] = []
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     pairs = [(row, by_id[row.episode_id]) for row in rows]
-    for row, episode, outcome in execute_actions(benchmark, pairs):
+
+    def watch(batch: Batch, moved: Mapping[int, Row]) -> None:
+        if spectator is not NOBODY:
+            episodes = {slot: by_id[row.episode_id] for slot, row in moved.items()}
+            spectator.look(batch, batch.observations, episodes)
+
+    for row, episode, outcome in execute_actions(benchmark, pairs, sensors, watch):
+        spectator.note(row)
         again = redo_row(benchmark, row, episode, outcome)
         differences.extend(compare_row(row, again, outcome, exact))
         on_episode()

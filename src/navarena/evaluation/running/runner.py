@@ -102,6 +102,7 @@ class Run:
 
     Attributes:
         folder: of the run.
+        benchmark: what is evaluated.
         remaining: episodes that are not journaled yet, in evaluation order.
         resumed: how many were finished before.
         notices: what was repaired.
@@ -116,7 +117,7 @@ class Run:
         was_abandoned: bool = False,
     ) -> None:
         self.folder = folder
-        self._settings, self._benchmark, self._record = settings, benchmark, record
+        self._settings, self.benchmark, self._record = settings, benchmark, record
         finished: set[str] = set()
         self._fatal: dict[str, str] = {}
         self.notices: list[str] = []
@@ -170,10 +171,10 @@ class Run:
         if self.remaining:
             self.notices.extend(self._execute(on_row, spectator))
         rows = read_rows(self.folder)
-        identity = str(self._benchmark.identity)
-        require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
+        identity = str(self.benchmark.identity)
+        require_complete(rows, identity, [episode.episode_id for episode in self.benchmark.episodes])
         summary = summarize(
-            rows, identity, self._record.agent, self._benchmark.metrics, self._benchmark.tour_scoring
+            rows, identity, self._record.agent, self.benchmark.metrics, self.benchmark.tour_scoring
         )
         if self.remaining or self._record.view_points is None:
             self._record = self._finish_record(rows)
@@ -183,7 +184,7 @@ class Run:
         write_times_table(self.folder / TIMES_NAME, [row.episode_id for row in rows], times)
         return Evaluation(
             self.folder,
-            self._benchmark,
+            self.benchmark,
             self._record,
             tuple(rows),
             summary,
@@ -196,12 +197,12 @@ class Run:
         """run.json of the finished run: with the view points, and with what was noticed in any row."""
         begun = begin_record(self._record)
         return replace_fields(
-            note_inputs(begun, list_noticed(rows)), view_points=hash_view_points(self._benchmark)
+            note_inputs(begun, list_noticed(rows)), view_points=hash_view_points(self.benchmark)
         )
 
     def _execute(self, on_row: Callable[[], object], spectator: Spectator | None) -> list[str]:
         settings = self._settings
-        groups = make_groups(self._benchmark.episodes, self._finished, settings.rules.forget, self._fatal)
+        groups = make_groups(self.benchmark.episodes, self._finished, settings.rules.forget, self._fatal)
         if settings.shuffle:
             groups = shuffle_groups(groups, settings.seed)
         workers = min(settings.workers or 1, len(groups))
@@ -219,7 +220,7 @@ class Run:
             groups = [group for group in groups if group not in alone]
         if spread:
             kind = WorkerPool if settings.ray is None else partial(ClusterPool, settings.ray)
-            pool = kind(self._benchmark, self.folder, workers, slots, settings.rules)
+            pool = kind(self.benchmark, self.folder, workers, slots, settings.rules)
             try:
                 return pool.run(groups, on_row, self._mark_privileged)
             except AgentUnreachableError:
@@ -246,7 +247,7 @@ class Run:
             open_times(times_path(self.folder, 0)) as times,
         ):
             loop = EpisodeLoop(
-                self._benchmark,
+                self.benchmark,
                 slots,
                 self._settings.rules,
                 journal,
