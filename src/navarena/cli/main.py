@@ -57,7 +57,7 @@ COMMANDS: Mapping[str, Entry] = {
     "play": Entry("navarena.cli.play:Play", "play episodes by hand, in a browser"),
     "train": Entry(
         "navarena.cli.train:Train",
-        "train a policy or a segmenter by a recipe",
+        "train a policy, a segmenter or a joint space by a recipe",
         "navarena.cli.train:spell_settings",
     ),
     "checkpoint info": Entry("navarena.cli.checkpoint:CheckpointInfoCommand", "describe a checkpoint"),
@@ -106,6 +106,10 @@ COMMANDS: Mapping[str, Entry] = {
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
     "goals reword": Entry("navarena.cli.goals:GoalsReword", "rewrite descriptions by a language model"),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
+    "encoder calibrate": Entry(
+        "navarena.cli.encoder:EncoderCalibrate", "choose when a goal encoder's matches are taken"
+    ),
+    "encoder score": Entry("navarena.cli.encoder:EncoderScore", "score goal encoders by what they find"),
     "segmenter import": Entry(
         "navarena.cli.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),

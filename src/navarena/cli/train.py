@@ -21,9 +21,13 @@ from navarena.learning.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from navarena.learning.checkpoints import CheckpointInfo
     from navarena.learning.distributed import Processes
+    from navarena.learning.joint.settings import JointRecipe
+    from navarena.learning.joint.training import JointTraining
     from navarena.learning.perception.settings import SegmenterRecipe
     from navarena.learning.perception.training import SegmenterTraining
     from navarena.learning.training import Training
+
+    AnyRecipe = Recipe | SegmenterRecipe | JointRecipe
 
 CURVES = "curves.html"
 
@@ -76,7 +80,7 @@ class Train:
         from navarena.learning.distributed import join_processes
         from navarena.learning.setup import FIRST
 
-        recipe: Recipe | SegmenterRecipe = RECIPES.get(self.recipe)
+        recipe: AnyRecipe = RECIPES.get(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
         recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
         for one in self.set:
@@ -124,7 +128,7 @@ class Train:
         return 0
 
     def _train_side_by_side(
-        self, console: Console, recipe: "Recipe | SegmenterRecipe", out: Path, seeds: Sequence[int]
+        self, console: Console, recipe: "AnyRecipe", out: Path, seeds: Sequence[int]
     ) -> tuple[list[dict[str, Any]], list[SeedFailure]]:
         """The trainings of `seeds`, each by this command in a process of its own."""
         given = {"protocol": self.protocol, "frames": self.frames, "threads": self.threads}
@@ -148,7 +152,7 @@ class Train:
         self,
         console: Console,
         name: str,
-        recipe: "Recipe | SegmenterRecipe",
+        recipe: "AnyRecipe",
         out: Path,
         device: str,
         processes: "Processes",
@@ -164,7 +168,8 @@ class Train:
         last: dict[str, Any] = {}
 
         def describe() -> str:
-            names = ("success", "spl", "reward", "imitation_loss", "segmenter_loss", "frames_per_second")
+            losses = ("imitation_loss", "segmenter_loss", "joint_loss")
+            names = ("success", "spl", "reward", *losses, "frames_per_second")
             numbers = [f"{name} {last[name]:.3g}" for name in names if name in last]
             return ", ".join([*numbers, *(describe_health(last) or ["all is well"])]) if last else ""
 
@@ -227,10 +232,14 @@ def describe_failures(failed: Sequence[SeedFailure], count: int) -> NavarenaErro
     return kind(f"{len(failed)} of {count} trainings failed, the same command goes on with them; {reasons}")
 
 
-def advise(recipe: "Recipe | SegmenterRecipe", folder: Path) -> str:
+def advise(recipe: "AnyRecipe", folder: Path) -> str:
     """What to do next with the checkpoint in `folder`, as a command."""
     if isinstance(recipe, Recipe):
         return f"navarena evaluate {recipe.protocol} --agent checkpoint:{folder}"
+    from navarena.learning.joint.settings import JointRecipe
+
+    if isinstance(recipe, JointRecipe):
+        return f"navarena encoder score joint:{folder}"
     return f"navarena segmenter score {folder}"
 
 
@@ -277,16 +286,21 @@ def spell_settings(arguments: Sequence[str]) -> list[str]:
 
 
 def begin_training(
-    recipe: "Recipe | SegmenterRecipe", out: Path, threads: int, device: str, processes: "Processes"
-) -> "Training | SegmenterTraining":
+    recipe: "AnyRecipe", out: Path, threads: int, device: str, processes: "Processes"
+) -> "Training | SegmenterTraining | JointTraining":
     """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does."""
+    from navarena.learning.joint.settings import JointRecipe
     from navarena.learning.perception.settings import SegmenterRecipe
 
-    if isinstance(recipe, SegmenterRecipe):
+    if isinstance(recipe, SegmenterRecipe | JointRecipe):
+        from navarena.learning.joint.training import JointTraining
         from navarena.learning.perception.training import SegmenterTraining
 
         if device != "cpu" or processes.count > 1:
-            raise InputError("expected a segmenter to be trained on the processor, by one process")
+            what = "a segmenter" if isinstance(recipe, SegmenterRecipe) else "a joint space"
+            raise InputError(f"expected {what} to be trained on the processor, by one process")
+        if isinstance(recipe, JointRecipe):
+            return JointTraining(recipe, out, threads)
         return SegmenterTraining(recipe, out, threads)
     from navarena.learning.training import Machine, Training
 

@@ -13,6 +13,7 @@ from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import CheckFailedError, FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.learning.checkpoints import INFO, MODEL, RESUME  # noqa: E402
+from navarena.learning.fitting import LOG  # noqa: E402
 from navarena.learning.perception.images import LabelledImages  # noqa: E402
 from navarena.learning.perception.labelling import (  # noqa: E402
     SegmenterLabeller,
@@ -27,7 +28,7 @@ from navarena.learning.perception.settings import (  # noqa: E402
     SegmenterRecipe,
     UNetSettings,
 )
-from navarena.learning.perception.training import LOG, SegmenterTraining, jitter_colours  # noqa: E402
+from navarena.learning.perception.training import SegmenterTraining, jitter_colours  # noqa: E402
 from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
 
 pytestmark = pytest.mark.learn

@@ -15,6 +15,7 @@ ENCODERS = Registry(
         "one-hot": "navarena.agents.encoders.words:OneHotEncoder",
         "open-clip": "navarena.agents.encoders.clip:OpenClipEncoder",
         "images": "navarena.agents.encoders.images:ImagesEncoder",
+        "joint": "navarena.learning.joint.encoder:JointEncoder",
         "minilm": "navarena.agents.encoders.text_models:MiniLMEncoder",
         "sentence": "navarena.agents.encoders.text_models:SentenceEncoder",
         "words": "navarena.agents.encoders.words:WordsEncoder",

@@ -13,6 +13,8 @@ RECIPES = Registry(
         "hamt-paper": "navarena.learning.recipes.graphs:HAMT_PAPER",
         "hamt-pretrain-small": "navarena.learning.recipes.graphs:HAMT_PRETRAIN_SMALL",
         "hamt-small": "navarena.learning.recipes.graphs:HAMT_SMALL",
+        "joint-small": "navarena.learning.recipes.perception:JOINT_SMALL",
+        "joint-smoke": "navarena.learning.recipes.perception:JOINT_SMOKE",
         "map-cma-64-small": "navarena.learning.recipes.instructions:MAP_CMA_64_SMALL",
         "map-cma-paper": "navarena.learning.recipes.instructions:MAP_CMA_PAPER",
         "map-cma-small": "navarena.learning.recipes.instructions:MAP_CMA_SMALL",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from navarena.learning.joint.settings import JointRecipe, PairSettings
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
 
 SEGMENTER_SMALL = SegmenterRecipe(
@@ -39,3 +40,20 @@ SEGMENTER_GOAT = replace(
     frames=400_000,
 )
 """The recipe `segmenter-goat-small`."""
+
+JOINT_SMALL = JointRecipe(
+    description="texts and crops of objects in one space; 600,000 pairs of 150 train houses",
+)
+"""The recipe `joint-small`."""
+
+JOINT_SMOKE = replace(
+    JOINT_SMALL,
+    description="the same, tiny: shows within a minute that the loss falls",
+    pairs=PairSettings(houses=2),
+    texts="words",
+    frames=6_400,
+    batch=64,
+    save_updates=50,
+    log_updates=10,
+)
+"""The recipe `joint-smoke`."""

@@ -1,0 +1,1 @@
+"""A joint space of texts and images: its pairs, training, encoder, and how well it retrieves."""
