@@ -11,10 +11,15 @@ from navarena.agents.agent import Agent, Boundary, Start  # noqa: E402
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
+from navarena.learning.agent_teacher import AgentTeacher  # noqa: E402
 from navarena.learning.settings import constant  # noqa: E402
 from navarena.learning.setup import make_training_task  # noqa: E402
 from navarena.mapping import SteeringSettings, TerrainSettings  # noqa: E402
+from navarena.simulation.world import WorldCache  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
+from navarena.tasks.catalog import get_task  # noqa: E402
+from tasks.small import AHEAD, as_life  # noqa: E402
+from worlds import HALL, draw_world  # noqa: E402
 
 from .test_training import DAGGER, TINY, make_training, make_worlds  # noqa: E402
 
@@ -98,6 +103,31 @@ def test_a_teacher_begins_anew_when_a_training_goes_on(tmp_path):
     assert again.frames == 64
     again.advance()
     assert (again._rollout.labels >= 0).all()
+
+
+class Informed(Listener):
+    """Writes down which boundary was before a start."""
+
+    def reset(self, starts):
+        self.begun += [(start.slot, start.boundary) for start in starts]
+
+
+def test_a_teacher_is_told_of_new_goals():
+    """Of the second and the third goal of an episode, each once; a new episode is none of them."""
+    task = get_task("goat-v1")
+    worlds = WorldCache(task.embodiment)
+    worlds.add(draw_world(HALL, scene_id="hall"))
+    batch, agent = NavigationBatch(task, 1, 1, ("compass", "depth"), worlds), Informed()
+    episode = as_life(AHEAD, 0, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5))
+    batch.start([0], [episode])
+    teacher = AgentTeacher(batch, agent)
+    for action in (2, 6, 2, 2, 6, 2):
+        teacher.label()
+        batch.step(np.array([action]))
+    assert [boundary for _, boundary in agent.begun] == [Boundary.SCENE, Boundary.SUBTASK, Boundary.SUBTASK]
+    batch.start([0], [episode])
+    teacher.label()
+    assert agent.begun[-1] == (0, Boundary.SCENE)
 
 
 def test_a_step_that_was_not_tried_has_not_failed():

@@ -39,6 +39,7 @@ AGENT_FILES = Registry(
     "kind of agent file",
     {
         "checkpoint": "navarena.learning.agent:find_checkpoint",
+        "skill-chain": "navarena.learning.skill_chain:find_chain",
         "stopping": "navarena.learning.stopping:find_stopping",
     },
     "navarena.agent_files",

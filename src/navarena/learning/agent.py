@@ -27,7 +27,7 @@ from navarena.learning.adaptation import (
     read_settings,
 )
 from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
-from navarena.learning.inputs import InputSpec, choose_inputs, resize_input
+from navarena.learning.inputs import GOAL_VECTOR, InputSpec, choose_inputs, resize_input
 from navarena.learning.policy import Policy, RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
@@ -217,11 +217,28 @@ class CheckpointAgent(Agent):
         self._make_room(1 + max((start.slot for start in starts), default=-1))
         for start in starts:
             if start.boundary >= Boundary[self._info.policy.remembers.upper()]:
-                self._begun[start.slot] = False
+                self.forget(start.slot)
             if start.boundary >= Boundary.EPISODE:
                 self._generators[start.slot] = start.generator("checkpoint")
                 if self._episodes is not None:
                     self._episodes.begin(start.slot)
+
+    def forget(self, slot: int) -> None:
+        """Begin in `slot` with a fresh state; what is drawn there goes on."""
+        self._make_room(slot + 1)
+        self._begun[slot] = False
+
+    def take_over(self, other: "CheckpointAgent", slot: int) -> None:
+        """Go on in `slot` with the state of `other` there, of a policy of the same sizes; or anew, as it."""
+        self._make_room(slot + 1)
+        self._begun[slot] = other._begun[slot]
+        for name, value in self._state.items():
+            value[slot] = other._state[name][slot]
+
+    @property
+    def info(self) -> CheckpointInfo:
+        """What the checkpoint is."""
+        return self._info
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         slots = np.flatnonzero(active)
@@ -294,17 +311,18 @@ class CheckpointAgent(Agent):
 
 def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None:
     """Raise InputError, which names both sides, where the checkpoint in `folder` does not fit `task`."""
+    if not _has_actions(info, task):
+        raise _refuse(info, task, folder, f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
+    if isinstance(task, Task):  # what is seen on graphs is known when the agent is attached
+        require_inputs(info, task, folder)
+
+
+def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
+    """Raise InputError where `task` shows other things than the checkpoint in `folder` has learned to see."""
 
     def refuse(expected: str, got: str) -> InputError:
-        return InputError(
-            f"expected a protocol with {expected} of {folder}, trained on {info.protocol}, got {got} of "
-            f"{task.protocol_id}"
-        )
+        return _refuse(info, task, folder, expected, got)
 
-    if not _has_actions(info, task):
-        raise refuse(f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
-    if not isinstance(task, Task):  # what is seen there is known when the agent is attached
-        return
     try:
         specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
     except NavarenaError as error:
@@ -317,6 +335,11 @@ def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None
             (now,) = choose_inputs(specs, (one.name,), (size[0], size[1]))
         except InputError as error:
             raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
+        if now != one and one.name.startswith(GOAL_VECTOR):
+            raise InputError(
+                f"expected {one.shape[0]} numbers of {one.name}, as {folder} has learned to read, got "
+                f"{now.shape[0]}; restore the encoder's weights, or train the policy again"
+            )
         if now != one:
             raise refuse(_describe_input(one), _describe_input(now))
         trained, unit = units.get(one.name, spec.unit), spec.unit
@@ -329,6 +352,13 @@ def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None
         ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
         more = [f" ({describe_choices(names)} more)" if names else "" for names in (ours, theirs)]
         raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
+
+
+def _refuse(info: CheckpointInfo, task: TaskRules, folder: Path, expected: str, got: str) -> InputError:
+    return InputError(
+        f"expected a protocol with {expected} of {folder}, trained on {info.protocol}, got {got} of "
+        f"{task.protocol_id}"
+    )
 
 
 def _has_actions(info: CheckpointInfo, task: TaskRules) -> bool:

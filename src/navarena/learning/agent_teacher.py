@@ -7,6 +7,7 @@ from navarena.agents.agent import Agent, Boundary, Start, require_actions
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.sources import Batch
 from navarena.tasks.task import Task
 from navarena.tasks.teacher import Teacher, make_teacher
@@ -31,6 +32,7 @@ class AgentTeacher:
     def __init__(self, batch: NavigationBatch, agent: Agent) -> None:
         self._batch, self._agent = batch, agent
         self._is_known = np.zeros(batch.slots, bool)
+        self._goals = np.zeros(batch.slots, np.int64)
         self.stuck = np.zeros(batch.slots, bool)
         agent.attach(batch)
 
@@ -47,9 +49,24 @@ class AgentTeacher:
             [Start(k, one.episode_id, one.scene_id, Boundary.SCENE) for k, one in zip(begun, episodes)]
         )
         self._is_known[begun] = True
+        self._begin_subtasks(asked, begun)
         declare = batch.task.actions.index(batch.task.declaration)
         chosen = require_actions(self._agent.act(batch.observations, asked), batch.slots, None)
         return np.where(asked, chosen, declare)
+
+    def _begin_subtasks(self, asked: Bool[np.ndarray, "n"], begun: list[int]) -> None:
+        """Let the agent know of new goals in episodes that go on."""
+        state = self._batch.state
+        if not isinstance(state, LifelongGoalState):
+            return
+        changed = asked & (state.numbers != self._goals)
+        changed[begun] = False
+        self._goals[asked] = state.numbers[asked]
+        slots = np.flatnonzero(changed).tolist()
+        if slots:
+            episodes = [self._batch.episode(slot) for slot in slots]
+            starts = [Start(k, e.episode_id, e.scene_id, Boundary.SUBTASK) for k, e in zip(slots, episodes)]
+            self._agent.reset(starts)
 
     def note(self, actions: Int64[np.ndarray, "n"]) -> None:
         """What was done, (N,) indices, after `label`, whoever chose it."""

@@ -20,7 +20,7 @@ class EncoderSettings:
             averaging, and a convolution compresses the outcome. "frozen_resnet18": RobustNav's, an ImageNet
             network that is not trained, whose map of features is compressed and joined with the goal at every
             place, for colour and depth each. "clip_resnet50": GOAT-Bench's, CLIP's network of colours, which
-            is not trained, beside the goal as a vector; its weights come with published ones.
+            is not trained, beside the goal as a vector.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
         base_planes: of a ResNet that is trained: channels after its first convolution.
@@ -38,8 +38,10 @@ class EncoderSettings:
             channel more, from a table of goals and categories that is learned.
         spare_categories: rows of the tables of goals beyond the goals that there are; multiON's agents
             with oracle maps have one.
-        trunk: file with the weights of the frozen network, as torchvision stores them, or "random"; read
-            when a training begins, and part of its checkpoint from then on.
+        trunk: file with the weights of the frozen network, as torchvision stores them (of "clip_resnet50" as
+            CLIP does), or "random"; read when a training begins, and part of its checkpoint from then on.
+        goals: of goals as vectors. "raw": of the length that their network gives them, by which texts and
+            images may be told apart. "unit": every one as long as the root of its numbers.
 
     Raises InputError for sizes that do not fit together.
     """
@@ -56,6 +58,7 @@ class EncoderSettings:
     weighs_maps: bool = False
     spare_categories: int = 0
     trunk: str = ""
+    goals: Literal["raw", "unit"] = "raw"
 
     def __post_init__(self) -> None:
         if self.base_planes < 2 or self.base_planes % 2:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from navarena.core.errors import InputError
 from navarena.learning.inputs import GOAL_VECTOR, InputSpec
 from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
-from navarena.learning.networks.encoders import Encoder, name_frozen
+from navarena.learning.networks.encoders import Encoder, name_frozen, scale_goals
 from navarena.learning.tensors import Tensor, Tree, torch
 
 SIDE = 224
@@ -89,12 +89,20 @@ class ClipGoalEncoder(Encoder):
         inputs: "rgb" first, then a goal's vector, then numbers, in which order they follow each other.
         image_features: of the layer behind the frozen network.
         number_features: of each layer for numbers.
+        unit_goals: whether the vectors are brought to one length.
 
     Raises InputError for other inputs.
     """
 
-    def __init__(self, inputs: Sequence[InputSpec], image_features: int, number_features: int) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[InputSpec],
+        image_features: int,
+        number_features: int,
+        unit_goals: bool = False,
+    ) -> None:
         super().__init__()
+        self._unit_goals = unit_goals
         self._image, *self._others = inputs
         vectors = [one for one in self._others if one.name.startswith(GOAL_VECTOR)]
         if self._image.name != "rgb" or len(vectors) != 1 or any(one.is_image for one in self._others):
@@ -128,10 +136,10 @@ class ClipGoalEncoder(Encoder):
         parts = [self.visual(seen)]
         for one in self._others:
             values = observations[one.name]
-            is_vector = one is self._vector
-            parts.append(
-                values.float() if is_vector else apply_number_layer(one, self.numbers[one.name], values)
-            )
+            if one is self._vector:
+                parts.append(scale_goals(values, self._unit_goals))
+            else:
+                parts.append(apply_number_layer(one, self.numbers[one.name], values))
         return torch.cat(parts, 1)
 
     def see_frozen(self, observations: Tree) -> Tree:

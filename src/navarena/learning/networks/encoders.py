@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
-from navarena.learning.inputs import InputSpec
+from navarena.learning.inputs import GOAL_VECTOR, InputSpec
 from navarena.learning.tensors import Tensor, Tree, torch
 
 GOAL_SCALE = 10.0
@@ -150,7 +150,8 @@ class ObservationEncoder(Encoder):
     Args:
         inputs: what the policy sees; all images of one size.
         image_features: of the ImageEncoder.
-        number_features: of the layer for numbers and categories.
+        number_features: of the layer for numbers, categories and goals as vectors.
+        unit_goals: whether these vectors are brought to one length.
 
     Attributes:
         features: length of the output.
@@ -159,8 +160,15 @@ class ObservationEncoder(Encoder):
     features.
     """
 
-    def __init__(self, inputs: Sequence[InputSpec], image_features: int, number_features: int) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[InputSpec],
+        image_features: int,
+        number_features: int,
+        unit_goals: bool = False,
+    ) -> None:
         super().__init__()
+        self._unit_goals = unit_goals
         self._images = [one for one in inputs if one.is_image]
         self._numbers = [one for one in inputs if not one.is_image]
         if any(one.is_map for one in inputs):
@@ -197,7 +205,7 @@ class ObservationEncoder(Encoder):
                 images = [torch.cat(self._join_images(observations), 3)]
             parts.append(self.image_encoder(images[0]))
         if self._numbers:
-            numbers = [_as_numbers(one, observations[one.name]) for one in self._numbers]
+            numbers = [_as_numbers(one, observations[one.name], self._unit_goals) for one in self._numbers]
             parts.append(self.number_encoder(torch.cat(numbers, 1)))
         return torch.cat(parts, 1)
 
@@ -240,12 +248,24 @@ def _as_image(values: Tensor) -> Tensor:
 def _count_features(one: InputSpec) -> int:
     if one.classes:
         return one.classes * math.prod(one.shape)
+    if one.name.startswith(GOAL_VECTOR):
+        return one.shape[0]
     if one.name not in NUMBERS:
         raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
     return NUMBERS[one.name][0]
 
 
-def _as_numbers(one: InputSpec, values: Tensor) -> Tensor:
+def scale_goals(vectors: Tensor, is_unit: bool) -> Tensor:
+    """(B, D) float32 of goals' `vectors` (B, D): as they are, or as long as the root of D; 0 stays 0."""
+    values = vectors.float()
+    if not is_unit:
+        return values
+    return torch.nn.functional.normalize(values, dim=1) * math.sqrt(values.shape[1])
+
+
+def _as_numbers(one: InputSpec, values: Tensor, unit_goals: bool) -> Tensor:
     if one.classes:
         return torch.nn.functional.one_hot(values.long(), one.classes).float().flatten(1)
+    if one.name.startswith(GOAL_VECTOR):
+        return scale_goals(values, unit_goals)
     return NUMBERS[one.name][1](values.float())

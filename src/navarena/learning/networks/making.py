@@ -23,13 +23,14 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
         return (RecognisingEncoder if is_recognised else ProjectingEncoder)(inputs, settings)
     if settings.memory == "cma":
         return FollowerEncoder(inputs, settings.follower)
+    unit_goals = settings.encoder.goals == "unit"
     if settings.encoder.images == "clip_resnet50":
-        return ClipGoalEncoder(inputs, settings.image_features, settings.number_features)
+        return ClipGoalEncoder(inputs, settings.image_features, settings.number_features, unit_goals)
     if settings.encoder.images == "frozen_resnet18":
         return TiledGoalEncoder(inputs, settings.number_features)
     if settings.encoder.numbers == "embedded":
         return EmbeddedEncoder(inputs, settings.image_features, settings.number_features, settings.encoder)
-    return ObservationEncoder(inputs, settings.image_features, settings.number_features)
+    return ObservationEncoder(inputs, settings.image_features, settings.number_features, unit_goals)
 
 
 def make_memory(features: int, settings: PolicySettings, encoder: Encoder) -> Memory:

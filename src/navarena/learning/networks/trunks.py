@@ -11,22 +11,33 @@ TRUNK = "encoder.trunk."
 """How the names of a frozen trunk's weights begin in a policy."""
 
 
+KINDS = {
+    "frozen_resnet18": "ImageNet's ResNet-18, as torchvision stores them",
+    "clip_resnet50": "CLIP's RN50, as open_clip stores them",
+}
+"""Frozen network -> whose weights it has."""
+
+CLIP_VISUAL = "visual."
+"""How the names of CLIP's weights of images begin; those of texts are left."""
+
+
 def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
     """Read the weights of the frozen trunk of `policy`, where it has one, from the file that settings name.
 
     Raises InputError when no file is named, and FileError for a file with other weights.
     """
-    if settings.images != "frozen_resnet18" or settings.trunk == RANDOM_TRUNK:
+    if settings.images not in KINDS or settings.trunk == RANDOM_TRUNK:
         return
     if not settings.trunk:
         raise InputError(
-            "expected a file with the weights of ImageNet's ResNet-18, as torchvision stores them: "
+            f"expected a file with the weights of {KINDS[settings.images]}: "
             f"--set policy.encoder.trunk=FILE ({RANDOM_TRUNK} to go without)"
         )
+    take = take_clip_trunk if settings.images == "clip_resnet50" else take_trunk
     with torch.no_grad():
         weights = policy.state_dict()
         wanted = {name: value for name, value in weights.items() if name.startswith(TRUNK)}
-        for name, value in take_trunk(read_weights(Path(settings.trunk)), wanted, settings.trunk).items():
+        for name, value in take(read_weights(Path(settings.trunk)), wanted, settings.trunk).items():
             weights[name].copy_(value)
 
 
@@ -40,6 +51,25 @@ def take_trunk(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], source
     kept = {name: value for name, value in found.items() if not name.startswith("fc.")}
     require_keys(kept, shapes, source)
     return {name: kept[names[name]] for name in wanted}
+
+
+def take_clip_trunk(
+    found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], source: str
+) -> dict[str, Tensor]:
+    """The weights `wanted` of a policy's trunk out of CLIP's `found`; its attention and texts are left.
+
+    Raises FileError that names a key which is missing, too many, or of another shape.
+    """
+    inner = found.get("state_dict", found)
+    visual = {
+        name.removeprefix(CLIP_VISUAL): value
+        for name, value in (inner if isinstance(inner, Mapping) else found).items()
+        if name.startswith(CLIP_VISUAL) and not name.startswith(f"{CLIP_VISUAL}attnpool.")
+    }
+    names = {name: name.removeprefix(TRUNK) for name in wanted}
+    shapes = {names[name]: tuple(value.shape) for name, value in wanted.items()}
+    require_keys(visual, shapes, source)
+    return {name: visual[names[name]] for name in wanted}
 
 
 def read_weights(path: Path) -> dict[str, object]:

@@ -5,35 +5,9 @@ Keys: goat_bench/models/clip_policy.py; the frozen network of images is part of 
 
 from dataclasses import replace
 
-from navarena.learning.encoder_settings import EncoderSettings
-from navarena.learning.inputs import GOAL_VECTOR
 from navarena.learning.published.names import Shapes, begins
+from navarena.learning.recipes.goat import monolithic
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.settings import HABITAT_DDPPO, PolicySettings
-
-GOAT_MONOLITHIC = Recipe(
-    description="One network for all goals of GOAT-Bench, at the paper's sizes; 500 million frames",
-    protocol="goat-v1",
-    # the order in which the policy joins them
-    sensors=("rgb", GOAL_VECTOR, "compass", "gps"),
-    method=replace(HABITAT_DDPPO, epochs=4),
-    image_size=(640, 360),
-    policy=PolicySettings(
-        memory="lstm",
-        hidden=512,
-        layers=2,
-        image_features=512,
-        number_features=32,
-        action_features=32,
-        encoder=EncoderSettings(images="clip_resnet50", numbers="embedded"),
-        temperature=1.0,
-    ),
-    slots=32,
-    steps=64,
-    frames=500_000_000,
-    save_updates=1000,
-)
-"""GOAT-Bench's monolithic agent, whose goals are vectors of CLIP."""
 
 _KEYS = {
     "encoder.trunk.": "net.visual_encoder.backbone.",
@@ -49,7 +23,7 @@ _KEYS = {
 
 def choose_goat(shapes: Shapes) -> Recipe:
     """The recipe with the memory of the weights."""
-    recipe = GOAT_MONOLITHIC
+    recipe = monolithic("")
     cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
     gates, hidden = cells if len(cells) == 2 else (2048, 512)
     layers = sum(name.startswith("net.state_encoder.rnn.weight_hh_l") for name in shapes)

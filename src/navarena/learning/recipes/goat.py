@@ -1,0 +1,194 @@
+"""Recipes of GOAT-Bench: skills for one modality each, and one policy for all goals.
+
+Goals are vectors of an encoder: at the paper's sizes of CLIP's RN50 in weights/clip-rn50 (and of its towers
+beside), at small ones of the joint space in runs/train/joint-small (`navarena train joint-small`); sensors=
+names others. The modality is an observation, too, where current_subtask stands among the sensors.
+
+Sizes of the small ones: colour and depth of 64 x 36, three convolutions, vectors of one length through a
+layer of 128, an LSTM of 2 x 256; 1,344,776 parameters with seven actions and vectors of 256.
+
+The small ones imitate `modular-goat-gt`, which explores and knows what it has seen, and go on by PPO.
+"""
+
+from dataclasses import replace
+
+from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.inputs import GOAL_VECTOR
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import (
+    HABITAT_DDPPO,
+    ImitationSettings,
+    OptimiserSettings,
+    PolicySettings,
+    Schedule,
+    constant,
+)
+
+CLIP = "open-clip:weights/clip-rn50"
+"""The encoder of goals at the paper's sizes."""
+
+JOINT = "joint:runs/train/joint-small"
+"""That of the small ones."""
+
+
+def monolithic(encoder: str) -> Recipe:
+    """GOAT-Bench's agent for all goals at the paper's sizes; `encoder` makes their vectors.
+
+    (goat_bench/models/clip_policy.py; the paper writes of a GRU: policy.memory=gru.)
+    """
+    return Recipe(
+        description="One network for all goals of GOAT-Bench, at the paper's sizes; 500 million frames",
+        protocol="goat-v1",
+        # the order in which the policy joins them
+        sensors=("rgb", f"{GOAL_VECTOR}:{encoder}" if encoder else GOAL_VECTOR, "compass", "gps"),
+        method=replace(HABITAT_DDPPO, epochs=4),
+        image_size=(640, 360),
+        policy=PolicySettings(
+            memory="lstm",
+            hidden=512,
+            layers=2,
+            image_features=512,
+            number_features=32,
+            action_features=32,
+            encoder=EncoderSettings(images="clip_resnet50", numbers="embedded"),
+            temperature=1.0,
+        ),
+        slots=32,
+        steps=64,
+        # of --collection=variable (VER), which the paper trains by: its two inference workers
+        groups=2,
+        frames=500_000_000,
+        save_updates=1000,
+    )
+
+
+GOAT_PAPER = monolithic(CLIP)
+"""The recipe `goat-paper`."""
+
+OVON_PAPER = replace(
+    GOAT_PAPER,
+    description="GOAT-Bench's skill for names of objects, at the paper's sizes; 300 million frames",
+    protocol="ovon-v1",
+    frames=300_000_000,
+)
+"""The recipe `ovon-paper`."""
+
+LANGUAGENAV_PAPER = replace(
+    OVON_PAPER,
+    description="GOAT-Bench's skill for descriptions, at the paper's sizes; 300 million frames",
+    protocol="languagenav-v1",
+    # vectors of BERT, not of CLIP
+    sensors=("rgb", f"{GOAL_VECTOR}:bert:weights/bert-base", "compass", "gps"),
+)
+"""The recipe `languagenav-paper`."""
+
+INSTANCE_IMAGENAV_PAPER = replace(
+    OVON_PAPER,
+    description="GOAT-Bench's skill for images, by vectors of CLIP, at the paper's sizes; 200 million frames",
+    # as its training has it; evaluations keep the protocol's limit
+    protocol="instance-imagenav-v1+max_steps=1000",
+    slots=16,
+    frames=200_000_000,
+)
+"""The recipe `instance-imagenav-paper`."""
+
+_IMITATION = ImitationSettings(
+    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
+    minibatches=4,
+    teacher="modular-goat-gt",
+    teacher_share=constant(0.5),
+    veto=0.9,
+    # steps per inflection in demonstrations of exploration (naokiyokoyama/ovon, algos/dagger.py)
+    inflection_weight=2.11,
+)
+
+_PPO = replace(
+    HABITAT_DDPPO,
+    optimiser=OptimiserSettings(rate=Schedule(1e-4, 0.0), max_gradient=0.2),
+    normalise="variance",
+    # values learn alone at first: advantages of random ones would undo what was imitated
+    critic_share=0.05,
+)
+
+GOAT_DAGGER_SMALL = Recipe(
+    description="GOAT-Bench, one policy for all goals: DAgger from an exploring teacher",
+    # beyond so many actions a learner is lost, and the next goal begins
+    protocol="goat-v1+subtask_budget=300+max_steps=1500",
+    sensors=("rgb", "depth", f"{GOAL_VECTOR}:{JOINT}", "gps", "compass"),
+    method=_IMITATION,
+    image_size=(64, 36),
+    policy=PolicySettings(
+        memory="lstm",
+        hidden=256,
+        layers=2,
+        number_features=128,
+        encoder=EncoderSettings(goals="unit"),
+        temperature=0.5,
+    ),
+    precision="auto",
+    # an episode's end is not a goal's: agents of the benchmark never end one by themselves
+    masked=("stop",),
+    frames=2_000_000,
+)
+"""The recipe `goat-dagger-small`."""
+
+OVON_DAGGER_SMALL = replace(
+    GOAT_DAGGER_SMALL,
+    description="GOAT-Bench's skill for names of objects: DAgger from an exploring teacher",
+    protocol="ovon-v1+max_steps=300",
+    masked=(),
+    frames=1_000_000,
+)
+"""The recipe `ovon-dagger-small`."""
+
+LANGUAGENAV_DAGGER_SMALL = replace(
+    OVON_DAGGER_SMALL,
+    description="GOAT-Bench's skill for descriptions: DAgger from an exploring teacher",
+    protocol="languagenav-v1+max_steps=300",
+)
+"""The recipe `languagenav-dagger-small`."""
+
+INSTANCE_IMAGENAV_DAGGER_SMALL = replace(
+    OVON_DAGGER_SMALL,
+    description="GOAT-Bench's skill for images: DAgger from an exploring teacher",
+    protocol="instance-imagenav-v1+max_steps=300",
+)
+"""The recipe `instance-imagenav-dagger-small`."""
+
+
+def reinforce(first: str, imitated: Recipe) -> Recipe:
+    """The recipe that goes on from `imitated`, which is called `first`, by PPO."""
+    name = imitated.description.partition(":")[0]
+    return replace(
+        imitated,
+        description=f"{name}: {first}, then PPO",
+        method=_PPO,
+        steps=64,
+        frames=1_000_000,
+        first=first,
+    )
+
+
+GOAT_SMALL = reinforce("goat-dagger-small", GOAT_DAGGER_SMALL)
+"""The recipe `goat-small`."""
+
+OVON_SMALL = reinforce("ovon-dagger-small", OVON_DAGGER_SMALL)
+"""The recipe `ovon-small`."""
+
+LANGUAGENAV_SMALL = reinforce("languagenav-dagger-small", LANGUAGENAV_DAGGER_SMALL)
+"""The recipe `languagenav-small`."""
+
+INSTANCE_IMAGENAV_SMALL = reinforce("instance-imagenav-dagger-small", INSTANCE_IMAGENAV_DAGGER_SMALL)
+"""The recipe `instance-imagenav-small`."""
+
+GOAT_PPO_SMALL = replace(
+    GOAT_SMALL,
+    description="GOAT-Bench, one policy for all goals: PPO from scratch, the control",
+    method=replace(
+        _PPO, optimiser=OptimiserSettings(Schedule(2.5e-4, 0.0), max_gradient=0.2), critic_share=0
+    ),
+    first="",
+    frames=10_000_000,
+    declaration_bias=-3.0,
+)
+"""The recipe `goat-ppo-small`."""
