@@ -1,4 +1,4 @@
-"""What every command prints with --json is documented in docs/cli.md, key by key, and no other keys come.
+"""What commands print with --json is documented in docs/json-keys.md, key by key, and no other keys come.
 
 Documented paths have dots between keys, `[]` for the items of a list, and `*` for keys that are data
 (such as names of metrics).
@@ -33,7 +33,7 @@ RAW_METRICS = {
 
 
 def documented_keys() -> dict[str, set[str]]:
-    text = (ROOT / "docs" / "cli.md").read_text()
+    text = (ROOT / "docs" / "json-keys.md").read_text()
     return {name: set(re.findall(r"`([^`]+)`", cell)) for name, cell in DOCUMENTED.findall(text)}
 
 
@@ -64,7 +64,7 @@ def check(command: str, document: Any) -> None:
     empty = {
         leaf for leaf in unknown if any(key.startswith((leaf + "[]", leaf + ".")) for key in KEYS[command])
     }
-    assert unknown <= empty, f"not documented in docs/cli.md: {sorted(unknown - empty)}"
+    assert unknown <= empty, f"not documented in docs/json-keys.md: {sorted(unknown - empty)}"
     absent = {
         key
         for key in KEYS[command]
@@ -118,6 +118,12 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     check("analyse", printed(capsys, "analyse", "distance", out))
     videos = ("--videos", "1", "--video-height", "64", "--video-folder", folder / "videos")
     check("report", printed(capsys, "report", *suite, *videos))
+
+
+def test_demos(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mesh = dungeon_folder / "dungeon.obj"
+    arguments = ("--dataset", mesh, "--episodes", "1", "--format", "parquet", "--sensors", "compass")
+    check("demos", printed(capsys, "demos", "pointnav-v1", *arguments, "--out", folder / "demos"))
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +196,7 @@ def test_cache(
 def test_list(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = printed(capsys, "list", kind)
     unknown = {leaf for leaf in paths(document) if not any(matches(key, leaf) for key in KEYS["list"])}
-    assert not unknown, f"not documented in docs/cli.md: {sorted(unknown)}"
+    assert not unknown, f"not documented in docs/json-keys.md: {sorted(unknown)}"
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:

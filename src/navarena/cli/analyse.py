@@ -27,7 +27,7 @@ class Analyse:
     modalities, subtasks, goal-noise; RobustNav: degradation, severities; IVLN: tours, tour-positions,
     tour-coverage; of any protocol: seeds. docs/analyses.md describes each.
     The table is kept below the first run, whose report shows it from then on. Exit code 0, whatever the
-    result. The keys of --json stand in docs/cli.md.
+    result. The keys of --json stand in docs/json-keys.md.
     """
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]

@@ -26,7 +26,7 @@ class Compare:
 
     The other runs are compared with the first one. Several training seeds of one method are written
     as one run, with commas: runs/a-1,runs/a-2,runs/a-3. A single run is summarised. Exit code 0, whatever
-    the result. The keys of --json stand in docs/cli.md.
+    the result. The keys of --json stand in docs/json-keys.md.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]

@@ -40,7 +40,7 @@ def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
     settings = flags.settings
     if hub is not None and settings.workers is None:
         settings = replace(settings, workers=1)
-    _allow_modules_here()
+    allow_modules_here()
     if flags.check_order:
         count = check_order(open_benchmark(settings), settings.rules)
         console.text(f"{count} episodes came out the same in two orders")
@@ -88,7 +88,7 @@ def _run_once(
     return evaluation, report
 
 
-def _allow_modules_here() -> None:
+def allow_modules_here() -> None:
     """Let `--agent module:Class` name a module of the working directory, as `python -m` does."""
     here = str(Path.cwd())
     if here not in sys.path:

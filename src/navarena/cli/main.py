@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Entry] = {
         "train a policy, a segmenter or a joint space by a recipe",
         "navarena.cli.train:spell_settings",
     ),
+    "demos": Entry("navarena.cli.demos:Demos", "write what an agent saw and did as a data set"),
     "checkpoint info": Entry("navarena.cli.checkpoint:CheckpointInfoCommand", "describe a checkpoint"),
     "checkpoint export": Entry("navarena.cli.checkpoint:CheckpointExport", "write a small copy that acts"),
     "checkpoint select": Entry("navarena.cli.checkpoint:CheckpointSelect", "choose the best checkpoint"),

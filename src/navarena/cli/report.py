@@ -42,7 +42,7 @@ class Report:
     or that `navarena analyse` has stored, why episodes failed, drawings from above, every episode in a table
     that sorts and filters. Unless --no-drawings is given, episodes are replayed for the drawings, and failed
     ones to say why, as `navarena failures` does. With --json, one document is printed; its keys stand in
-    docs/cli.md.
+    docs/json-keys.md.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]

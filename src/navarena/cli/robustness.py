@@ -32,7 +32,7 @@ class RobustnessCommand:
 
     Reads all finished runs in and below the folders. Runs that differ only in corruptions and seeds
     form one table, and one of them must be clean. Exit code 0, whatever the result. The keys of
-    --json stand in docs/cli.md.
+    --json stand in docs/json-keys.md.
     """
 
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]

@@ -150,6 +150,48 @@ class _Running:
         return {left[0].episode_id for left in begun}
 
 
+@contextlib.contextmanager
+def connect_cluster(ray: Any, address: str, cores: int) -> Iterator[HeadWatch]:
+    """Be part of a cluster for the time of the block; gives a watch over its head.
+
+    Args:
+        ray: the module.
+        address: as ray.init reads it, or LOCAL.
+        cores: that it must have.
+
+    Raises InputError for a cluster that cannot be reached, or has fewer cores.
+    """
+    require_answer(address)
+    own = {"num_cpus": cores, "include_dashboard": False} if address == LOCAL else {}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise make_unreachable(address, first) from error
+    try:
+        found = int(ray.cluster_resources().get("CPU", 0))
+        if found < cores:
+            raise InputError(
+                f"expected at most as many --workers as the cluster has cores, {found}, got {cores}"
+            )
+        yield HeadWatch(ray.get_runtime_context().gcs_address)
+    finally:
+        ray.shutdown()
+
+
+def translate_failure(error: Any, place: str) -> Exception:
+    """What a worker on the machine `place` raised, by Ray's `error`, as an error of this process."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, NavarenaError):
+        return type(cause)(f"on {place}: {cause}")
+    if isinstance(cause, ModuleNotFoundError | AttributeError) or "No module named" in str(error):
+        return InputError(
+            "expected this version of navarena and everything that the agent needs on every worker, got "
+            f"{str(cause or error).strip().splitlines()[-1]} on {place}; install the same there"
+        )
+    return RuntimeError(f"a worker on {place} failed:\n{error}")
+
+
 class ClusterPool:
     """Runs episodes in the processes of a Ray cluster.
 
@@ -201,7 +243,7 @@ class ClusterPool:
         """
         self._queue = ShareQueue(groups, self._count, self._order.slots)  # a share fills the slots
         with (
-            self._connect(),
+            connect_cluster(self._ray, self._address, self._count) as self._head,
             open_journal(journal_path(self._folder, 0)) as journal,
             open_times(times_path(self._folder, 0)) as times,
         ):
@@ -219,27 +261,6 @@ class ClusterPool:
                 self._give_shares()
         self._queue.require_empty()
         return self._queue.deaths
-
-    @contextlib.contextmanager
-    def _connect(self) -> Iterator[None]:
-        """Be part of the cluster for the time of the block."""
-        require_answer(self._address)
-        own = {"num_cpus": self._count, "include_dashboard": False} if self._address == LOCAL else {}
-        try:
-            self._ray.init(address=self._address, log_to_driver=False, logging_level="ERROR", **own)
-        except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
-            first = str(error).strip().partition("\n")[0]
-            raise make_unreachable(self._address, first) from error
-        try:
-            cores = int(self._ray.cluster_resources().get("CPU", 0))
-            if cores < self._count:
-                raise InputError(
-                    f"expected at most as many --workers as the cluster has cores, {cores}, got {self._count}"
-                )
-            self._head = HeadWatch(self._ray.get_runtime_context().gcs_address)
-            yield
-        finally:
-            self._ray.shutdown()
 
     def _start_workers(self) -> None:
         """Make the workers, of this version of navarena and ready to run shares."""
@@ -284,7 +305,7 @@ class ClusterPool:
         except self._ray.exceptions.RayActorError as error:
             self._queue.deaths.append(f"a worker in its place: {describe_death(str(error))}")
         except self._ray.exceptions.RayError as error:
-            raise self._translate(error, "a worker") from error
+            raise translate_failure(error, "a worker") from error
         else:
             self._idle.append(_Running(actor, place))
 
@@ -300,20 +321,8 @@ class ClusterPool:
                     f"it for {k}; ask for fewer --workers, or wait for its other work"
                 ) from error
             except self._ray.exceptions.RayError as error:
-                raise self._translate(error, places[k] if places else "a worker") from error
+                raise translate_failure(error, places[k] if places else "a worker") from error
         return found
-
-    def _translate(self, error: Any, place: str) -> Exception:
-        """What a worker raised, as an error of this process."""
-        cause = getattr(error, "cause", None)
-        if isinstance(cause, NavarenaError):
-            return type(cause)(f"on {place}: {cause}")
-        if isinstance(cause, ModuleNotFoundError | AttributeError) or "No module named" in str(error):
-            return InputError(
-                "expected this version of navarena and everything that the agent needs on every worker, got "
-                f"{str(cause or error).strip().splitlines()[-1]} on {place}; install the same there"
-            )
-        return RuntimeError(f"a worker on {place} failed:\n{error}")
 
     def _give_shares(self) -> None:
         """Let idle workers run what is left."""
@@ -347,7 +356,7 @@ class ClusterPool:
         except self._ray.exceptions.RayError as error:
             slots = self._order.slots
             self.running_at_end = {name for one in self._running.values() for name in one.running(slots)}
-            raise self._translate(error, worker.place) from error
+            raise translate_failure(error, worker.place) from error
         on_privileged(row.noticed)
         journal.append(row)
         times.append(spent)
