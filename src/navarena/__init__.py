@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from navarena.episodes import Episode, EpisodeDataset, load_episodes, make_episodes, save_episodes
     from navarena.evaluation import Evaluation, EvaluationSettings, evaluate, replay_run
     from navarena.metrics import Trajectory
+    from navarena.reports.notebooks import show
     from navarena.scenes import Scene, load_scene
     from navarena.scenes.houses import build_house
     from navarena.simulation import Camera, Embodiment, Simulator, World, get_body, open_world
@@ -60,6 +61,7 @@ __all__ = [
     "open_world",
     "replay_run",
     "save_episodes",
+    "show",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -52,6 +52,7 @@ FOR_SOME = {
     "explorer": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "modular-cow": ("goat", "expected goat-v1 or one of its skills"),
+    "vlm": ("none", r"expected vlm\?url=http://HOST:PORT/v1&model=NAME, got no url"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""

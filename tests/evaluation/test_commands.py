@@ -27,6 +27,7 @@ EVALUATE_KEYS = {
     "out",
     "report",
     "times",
+    "costs",
     "repeats",
     "variance",
 }

@@ -150,7 +150,7 @@ def test_cache_info_and_clear(capsys, room_set, kernels_only_cache):
     info = _run(capsys, "cache", "info")
     assert list(info) == ["folder", "limit_bytes", "bytes", "kinds"]
     files = {entry["kind"]: entry["files"] for entry in info["kinds"]}
-    assert files == {"navmesh": 1, "render": 1, "scene": 1, "fingerprints": 0, "kernels": 0}
+    assert files == {"navmesh": 1, "render": 1, "scene": 1, "answers": 0, "fingerprints": 0, "kernels": 0}
     assert "unknown kind of cached data 'scenes'" in _fail(capsys, "cache", "clear", "scenes")
     cleared = _run(capsys, "cache", "clear", "scene")
     assert list(cleared) == ["folder", "bytes", "kinds"]

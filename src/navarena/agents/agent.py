@@ -136,6 +136,14 @@ class Agent(ABC):
     def forgo_declaration(self) -> None:  # noqa: B027 - a hook: most agents need none
         """Called once where an oracle declares in its place: a policy may leave its own declaration out."""
 
+    def costs(self, slot: int) -> Mapping[str, float]:
+        """What the current episode of `slot` has cost beside time, such as {"prompt_tokens": 1200}.
+
+        It is written beside the times of the episode (see evaluation.records.times), and no number of a
+        result depends on it.
+        """
+        return {}
+
     def overrule(self, actions: Actions) -> None:  # noqa: B027 - a hook: most agents do not count on it
         """Called after `act` where others decide: `actions` (N,) are done, as while a learner imitates."""
 

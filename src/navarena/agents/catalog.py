@@ -20,6 +20,7 @@ AGENTS = Registry(
         "stop": "navarena.agents.simple:StopAgent",
         "topological": "navarena.agents.explorers.topological:TopologicalAgent",
         "path": "navarena.agents.graphs:GraphPathAgent",
+        "vlm": "navarena.agents.language.agent:LanguageModelAgent",
     },
     "navarena.agents",
 )

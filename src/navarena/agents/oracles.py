@@ -50,6 +50,9 @@ class OracleStopAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         self._inner.reset(starts)
 
+    def costs(self, slot: int) -> Mapping[str, float]:
+        return self._inner.costs(slot)
+
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")

@@ -120,6 +120,9 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     if total > 0:
         shares = ", ".join(f"{100 * spent / total:.0f} % {name}" for name, spent in evaluation.times.items())
         console.text(f"{total:.1f} s of work: {shares}")
+    if evaluation.costs:
+        spent = ", ".join(f"{value:,.6g} {name}" for name, value in evaluation.costs.items())
+        console.text(f"the agent spent {spent.replace('_', ' ')}")
 
 
 def describe_first_error(evaluation: Evaluation) -> dict[str, str] | None:
@@ -145,4 +148,5 @@ def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) ->
         "out": str(evaluation.folder),
         "report": str(report),
         "times": evaluation.times,
+        "costs": evaluation.costs,
     }

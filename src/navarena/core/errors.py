@@ -10,6 +10,7 @@
     │   └── MissingExtraError an optional dependency is not installed
     ├── AgentTimeoutError     an agent took longer than it may
     ├── AgentUnreachableError an agent in another process or on another machine does not answer
+    │   └── ServiceUnreachableError a service that an agent asks, such as a model's server, does not answer
     └── CheckFailedError      a check ran and found a difference (exit code 1)
 
 Every message says what was expected, what came, and what to do about it.
@@ -63,6 +64,10 @@ class AgentTimeoutError(NavarenaError):
 
 class AgentUnreachableError(NavarenaError):
     """An agent in another process or on another machine does not answer: no fault of an episode."""
+
+
+class ServiceUnreachableError(AgentUnreachableError):
+    """A service that an agent asks does not answer: however often, it is no fault of an episode."""
 
 
 class CheckFailedError(NavarenaError):

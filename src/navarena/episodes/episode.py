@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from navarena.core.display import Shown
 from navarena.core.errors import InputError
 from navarena.episodes.goals import (
     Goal,
@@ -37,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Episode:
+class Episode(Shown):
     """One episode of any task.
 
     Attributes:
@@ -63,6 +64,8 @@ class Episode:
     start_tilt: float = 0.0
     difficulty: str = ""
     tour_id: str = ""
+
+    shown_as = "episode"
 
 
 LATER_FIELDS = {"start_tilt": 0.0, "difficulty": "", "tour_id": ""}

@@ -97,6 +97,10 @@ class BatchAgent(Protocol):
         """Choose actions (N,) int64, or (N, K) float64, for the slots where `active` (N,) bool holds."""
         ...
 
+    def costs(self, slot: int) -> Mapping[str, float]:
+        """What the current episode of `slot` has cost beside time."""
+        ...
+
 
 @runtime_checkable
 class Setup(Protocol):

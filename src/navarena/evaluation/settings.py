@@ -3,11 +3,12 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from navarena.agents.declaration import name_of
+from navarena.core.display import describe_fields
 from navarena.core.errors import InputError
 from navarena.core.render_devices import CPU, require_device_name
 from navarena.evaluation.identity import Identity
@@ -142,6 +143,15 @@ class EvaluationSettings:
             raise InputError(f"expected positive episode_seconds, got {self.episode_seconds}")
         require_forget(self.forget)
         require_device_name(self.device)
+
+    def __repr__(self) -> str:
+        """The protocol, and what is not the default."""
+        chosen = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name == "agent" or getattr(self, one.name) != one.default
+        }
+        return describe_fields(type(self).__name__, **chosen)
 
     @property
     def agent_name(self) -> str:

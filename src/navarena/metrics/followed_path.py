@@ -19,7 +19,7 @@ from navarena.metrics.navigation import path_length
 from navarena.metrics.trajectory import Trajectory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InstructionTrajectory(Trajectory):
     """The record of an episode that follows an instruction.
 
@@ -68,7 +68,7 @@ class InstructionTrajectory(Trajectory):
         return float(np.linalg.norm(np.diff(self.reference, axis=0), axis=1).sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UnscoredGraphTrajectory(Trajectory):
     """The record of an episode on a navigation graph whose goal a file hides (test splits).
 
@@ -81,7 +81,7 @@ class UnscoredGraphTrajectory(Trajectory):
     views: Int[np.ndarray, "k1"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GraphTrajectory(InstructionTrajectory):
     """The record of an episode that follows an instruction on a navigation graph.
 

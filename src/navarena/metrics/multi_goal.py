@@ -35,7 +35,7 @@ SUM_TOLERANCE = 1e-6
 """Metres by which the legs may miss the start distance: rounding of sums."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MultiGoalTrajectory(Trajectory):
     """The record of an episode with n goals in order, of which l were found.
 

@@ -16,7 +16,7 @@ from navarena.core.errors import InputError
 from navarena.metrics.trajectory import Trajectory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ObjectGoalTrajectory(Trajectory):
     """The record of an episode whose goal is any of O objects, and what was seen of them at STOP.
 
@@ -68,7 +68,7 @@ def _stopped_near(trajectory: ObjectGoalTrajectory, pixels: Int[np.ndarray, "o"]
     return float(trajectory.stopped and bool((near & (np.asarray(pixels) >= trajectory.zone_pixels)).any()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SeenGoalTrajectory(Trajectory):
     """The record of an episode whose goal must be visible at STOP, however far its place is.
 

@@ -51,7 +51,7 @@ PARTIAL = tuple(
 """Scores over some of the sub-tasks of an episode, of which another episode may have none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LifelongTrajectory(Trajectory):
     """The record of an episode with n sub-tasks, of which m ended.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from navarena.core.display import Shown, describe_fields
 from navarena.core.errors import InputError
 
 
@@ -73,7 +74,7 @@ class ShortestPath:
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Shown):
     """The record of one episode with K steps, filled by the task.
 
     Broken records never reach a metric: InputError is raised for arrays of different lengths,
@@ -104,6 +105,16 @@ class Trajectory:
     success_distance: float
     rates: BodyRates | None = field(default=None, kw_only=True)
     shortest: ShortestPath | None = field(default=None, kw_only=True)
+
+    shown_as = "trajectory"
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            type(self).__name__,
+            steps=len(self.actions),
+            distance_to_goal=round(float(self.distance_to_goal[-1]), 2),
+            succeeded=self.succeeded,
+        )
 
     @property
     def succeeded(self) -> bool:

@@ -123,7 +123,13 @@ class PlanView:
 
 def view_walk(plan: ScenePlan, episode: Episode, positions: Float[np.ndarray, "k 3"]) -> PlanView:
     """The drawing of an episode with the trajectory `positions` (K, 3), metres."""
-    goals = find_goals(episode)
+    return view_goals(plan, find_goals(episode), positions)
+
+
+def view_goals(
+    plan: ScenePlan, goals: Float[np.ndarray, "g 3"], positions: Float[np.ndarray, "k 3"]
+) -> PlanView:
+    """The drawing of `goals` (G, 3), in order, and the trajectory `positions` (K, 3), metres."""
     shortest = find_shortest(plan, np.concatenate([positions[:1], goals]))
     heights = np.concatenate([positions[:, 1], goals[:, 1], shortest[:, 1]])
     selected = select_floor(plan.vertices, plan.triangles, heights.min(), heights.max())

@@ -23,8 +23,9 @@ from navarena.core.files import cache_folder, raise_storage_error
 
 LIMIT_VARIABLE = "NAVARENA_CACHE_LIMIT"
 DEFAULT_LIMIT_GIB = 20.0
-OTHER_KINDS = ("fingerprints", "kernels")
-"""Folders of the cache beside the packs: content hashes of large files, machine code."""
+OTHER_KINDS = ("answers", "fingerprints", "kernels")
+"""Folders of the cache beside the packs: answers of language models, content hashes of large files, machine
+code."""
 
 SHARERS = 16
 """Number of processes among which the remaining room is divided."""

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int32, UInt8
 
 from navarena.core.arrays import Triangles
+from navarena.core.display import Shown, describe_fields
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class WalkableSurface:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(Shown):
     """Triangles with objects and materials, and the objects and rooms that they are parts of.
 
     The colour of a surface point is (texture or 1) * material colour * (vertex colour or 1)
@@ -147,6 +148,17 @@ class Scene:
     rooms: tuple[Room, ...] = ()
     walkable: tuple[WalkableSurface, ...] = ()
     ambiguous_share: float | None = None
+
+    shown_as = "scene"
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            "Scene",
+            scene_id=self.scene_id,
+            triangles=len(self.triangles),
+            objects=len(self.objects),
+            rooms=len(self.rooms),
+        )
 
     @property
     def has_semantics(self) -> bool:

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.display import describe_fields
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.sampler import MakeSampler
@@ -97,6 +98,16 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
             {name: self.batch.specs[name] for name in self._names}
         )
         self.action_space = action_space(self.task)
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            type(self).__name__,
+            task=self.task.protocol_id,
+            actions=tuple(self.task.actions),
+            observations=self._names,
+        )
+
+    __str__ = __repr__
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float
 
+from navarena.core.display import describe_fields
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.sampler import MakeSampler
@@ -137,6 +138,15 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = SlotGenerators(num_envs)
         self._ended = np.zeros(num_envs, bool)
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            type(self).__name__,
+            num_envs=self.num_envs,
+            task=self.task.protocol_id,
+            actions=tuple(self.task.actions),
+            observations=self._names,
+        )
 
     def reset(
         self,

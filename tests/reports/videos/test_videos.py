@@ -22,6 +22,7 @@ from navarena.evaluation.benchmark import TaskSetup
 from navarena.evaluation.records.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
+from navarena.reports.plan_view import view_walk
 from navarena.reports.runs import KINDS, choose_videos
 from navarena.reports.videos import VideoSettings
 from navarena.reports.videos.frame import (
@@ -164,7 +165,7 @@ def count_near(frame, color):
 
 def test_the_map_grows_with_the_walk():
     episode = make_episode(PointGoal((12.0, 0.0, 0.0)))
-    panel = MapPanel(make_plan("s"), episode, walk(), 400, 120)
+    panel = MapPanel(view_walk(make_plan("s"), episode, walk().positions), walk(), 400, 120)
     first, second, last = panel.draw(0), panel.draw(1), panel.draw(3)
     for frame in (first, second, last):
         assert frame.shape == (120, 400, 3) and frame.dtype == np.uint8
@@ -182,7 +183,7 @@ def test_the_map_is_turned_where_it_then_fills_its_panel():
     episode = make_episode(PointGoal((12.0, 0.0, 0.0)))
     places = []
     for width, height in ((400, 120), (120, 400)):
-        panel = MapPanel(make_plan("s"), episode, walk(), width, height)
+        panel = MapPanel(view_walk(make_plan("s"), episode, walk().positions), walk(), width, height)
         frames = panel.draw(0), panel.draw(1)
         places.append([np.argwhere(np.abs(one.astype(int) - BODY).max(2) < 30).mean(0) for one in frames])
     (wide_first, wide_second), (tall_first, tall_second) = places

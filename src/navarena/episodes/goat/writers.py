@@ -1,10 +1,5 @@
 """Captioners and language models that word descriptions: over HTTP, or from local weights."""
 
-import base64
-import io
-import json
-import urllib.error
-import urllib.request
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -13,6 +8,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
+from navarena.core.chat import ChatClient, ChatError, ChatServer, image_part, text_part
 from navarena.core.errors import FileError, InputError, require_extra
 
 TIMEOUT_S = 120.0
@@ -40,43 +36,30 @@ class HttpWriter(Writer):
     Args:
         url: such as "http://localhost:8000/v1"; "#model" behind it names the model.
         timeout_s: seconds to wait for an answer.
+
+    Raises InputError for an address that is none, MissingExtraError without the HTTP library.
     """
 
     def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
         address, _, self._model = url.partition("#")
-        self.name, self._timeout_s = url, timeout_s
-        self._address = address.rstrip("/") + "/chat/completions"
+        self.name = url
+        self._client = ChatClient(ChatServer(address, timeout_s, retries=0))
 
     def answer(self, question: str, image: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
         """The first choice of the server, (H, W, 3) uint8 images as PNG."""
         content: Any = question
         if image is not None:
-            link = {"url": "data:image/png;base64," + _encode_png(image)}
-            content = [{"type": "text", "text": question}, {"type": "image_url", "image_url": link}]
-        message = {"role": "user", "content": content}
+            content = [text_part(question), image_part(image)]
         body = {
             "model": self._model,
-            "messages": [message],
+            "messages": [{"role": "user", "content": content}],
             "temperature": 0,
             "max_tokens": MAX_TOKENS,
         }
-        request = urllib.request.Request(
-            self._address, json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
-        remedy = "check the address and the server, or leave --writer out"
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout_s) as response:
-                found = json.load(response)
-            text = found["choices"][0]["message"]["content"]
-        except (OSError, ValueError) as error:
-            raise InputError(f"no answer from {self._address}: {error}; {remedy}") from error
-        except (KeyError, IndexError, TypeError) as error:
-            raise InputError(
-                f"expected choices[0].message.content from {self._address}, got no {error}; {remedy}"
-            ) from error
-        if not isinstance(text, str):
-            raise InputError(f"expected a text from {self._address}, got {type(text).__name__}; {remedy}")
-        return text
+            return self._client.ask(body).text
+        except ChatError as error:
+            raise InputError(f"{error}; check the address and the server, or leave --writer out") from error
 
 
 class LocalWriter(Writer):
@@ -129,9 +112,3 @@ def make_writer(text: str) -> Writer:
     if text.startswith(LOCAL) and text != LOCAL:
         return LocalWriter(text.removeprefix(LOCAL))
     raise InputError(f"expected http://HOST/v1#MODEL or {LOCAL}FOLDER, got {text!r}")
-
-
-def _encode_png(image: UInt8[np.ndarray, "h w 3"]) -> str:
-    file = io.BytesIO()
-    Image.fromarray(image).save(file, "PNG")
-    return base64.b64encode(file.getvalue()).decode()

@@ -13,7 +13,7 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import RunRecord, read_record
 from navarena.evaluation.records.results import require_complete, summarize
-from navarena.evaluation.records.times import read_times, sum_times
+from navarena.evaluation.records.times import read_times, sum_costs, sum_times
 from navarena.evaluation.records.traits import MODALITY, POINT
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.evaluation.running.runner import FAILURES_NAME, Evaluation
@@ -146,5 +146,15 @@ def load_evaluation(folder: Path, benchmark: Benchmark | None = None) -> Evaluat
     benchmark = benchmark or open_recorded_benchmark(record)
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
     summary = summarize(rows, record.identity, record.agent, record.metrics, benchmark.tour_scoring)
-    times = sum_times(read_times(folder))
-    return Evaluation(folder, benchmark, record, tuple(rows), summary, len(rows), (), times)
+    times = read_times(folder)
+    return Evaluation(
+        folder,
+        benchmark,
+        record,
+        tuple(rows),
+        summary,
+        len(rows),
+        (),
+        sum_times(times),
+        sum_costs(times),
+    )

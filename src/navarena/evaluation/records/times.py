@@ -1,6 +1,6 @@
 """Times of a run: simulator, agent, input and output.
 
-    DIR/times-<worker>.jsonl    {"episode_id": ..., "simulator": ..., "agent": ..., "output": ...}
+    DIR/times-<worker>.jsonl    {"episode_id": ..., "simulator": ..., "agent": ..., "output": ..., ...}
 
 Seconds of wall-clock time. They differ from run to run, so that they live beside the journals and not in
 them; a line that a crash cost is merely missing. Slots that run side by side share the time of a step
@@ -23,7 +23,7 @@ from navarena.core.files import DAMAGE, atomic_path, raise_storage_error
 TABLE_NAME = "times.parquet"
 
 
-class EpisodeTimes(msgspec.Struct, frozen=True, kw_only=True):
+class EpisodeTimes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Seconds that one episode took.
 
     Attributes:
@@ -31,12 +31,14 @@ class EpisodeTimes(msgspec.Struct, frozen=True, kw_only=True):
         simulator: moving, observing, judging.
         agent: choosing actions.
         output: writing the journal.
+        costs: what else the agent spent, such as "prompt_tokens" of a language model.
     """
 
     episode_id: str
     simulator: float
     agent: float
     output: float
+    costs: dict[str, float] = {}
 
 
 class Stopwatch:
@@ -124,6 +126,12 @@ def sum_times(times: dict[str, EpisodeTimes]) -> dict[str, float]:
     return {name: float(sum(getattr(one, name) for one in times.values())) for name in names}
 
 
+def sum_costs(times: dict[str, EpisodeTimes]) -> dict[str, float]:
+    """What else agents spent, by name: of all episodes together; empty for agents that name no costs."""
+    names = sorted({name for one in times.values() for name in one.costs})
+    return {name: float(sum(one.costs.get(name, 0.0) for one in times.values())) for name in names}
+
+
 def write_times_table(path: Path, episode_ids: Sequence[str], times: dict[str, EpisodeTimes]) -> None:
     """Write one row per episode, in the given order, null where a time is lost; raises StorageError."""
     import pyarrow as pa
@@ -134,5 +142,8 @@ def write_times_table(path: Path, episode_ids: Sequence[str], times: dict[str, E
     for name in ("simulator", "agent", "output"):
         seconds = [None if one is None else getattr(one, name) for one in known]
         columns[f"{name}_seconds"] = pa.array(seconds, pa.float64())
+    for name in sum_costs(times):
+        spent = [None if one is None else one.costs.get(name) for one in known]
+        columns[name] = pa.array(spent, pa.float64())
     with atomic_path(path) as temporary:
         pq.write_table(pa.table(columns), temporary, compression="zstd")

@@ -350,9 +350,14 @@ class EpisodeLoop:
             output = time.perf_counter() - began
             slot.finished.add(row.episode_id)
             simulator, agent = float(self._stopwatch.simulator[number]), float(self._stopwatch.agent[number])
-            self._on_times(
-                EpisodeTimes(episode_id=row.episode_id, simulator=simulator, agent=agent, output=output)
+            times = EpisodeTimes(
+                episode_id=row.episode_id,
+                simulator=simulator,
+                agent=agent,
+                output=output,
+                costs=dict(self._agent.costs(number)),
             )
+            self._on_times(times)
             self._on_row(row)
             self._spectator.note(row)
         slot.place += 1

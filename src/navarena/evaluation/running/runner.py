@@ -9,7 +9,14 @@ from pathlib import Path
 from msgspec.structs import replace as replace_fields
 
 from navarena.agents.agent import Agent
-from navarena.core.errors import AgentUnreachableError, FileError, InputError, NavarenaError
+from navarena.core.display import Shown, describe_fields
+from navarena.core.errors import (
+    AgentUnreachableError,
+    FileError,
+    InputError,
+    NavarenaError,
+    ServiceUnreachableError,
+)
 from navarena.core.files import raise_storage_error
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
@@ -48,6 +55,7 @@ from navarena.evaluation.records.times import TABLE_NAME as TIMES_NAME
 from navarena.evaluation.records.times import (
     open_times,
     read_times,
+    sum_costs,
     sum_times,
     times_path,
     times_paths,
@@ -68,7 +76,7 @@ FAILURES_NAME = "failures.json"
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Shown):
     """A finished run.
 
     Attributes:
@@ -80,6 +88,7 @@ class Evaluation:
         resumed: how many episodes an earlier command had finished.
         notices: what people should know, such as a worker that died.
         times: "simulator", "agent" and "output" -> seconds of all episodes together, as far as known.
+        costs: what else the agent spent in all episodes together, such as tokens of a language model.
     """
 
     folder: Path
@@ -90,6 +99,18 @@ class Evaluation:
     resumed: int
     notices: tuple[str, ...]
     times: dict[str, float]
+    costs: dict[str, float]
+
+    shown_as = "run"
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            "Evaluation",
+            agent=self.record.agent,
+            identity=self.record.identity,
+            episodes=len(self.rows),
+            folder=str(self.folder),
+        )
 
     @property
     def is_broken(self) -> bool:
@@ -191,6 +212,7 @@ class Run:
             self.resumed,
             tuple(self.notices),
             sum_times(times),
+            sum_costs(times),
         )
 
     def _finish_record(self, rows: Sequence[Row]) -> RunRecord:
@@ -223,6 +245,8 @@ class Run:
             pool = kind(self.benchmark, self.folder, workers, slots, settings.rules)
             try:
                 return pool.run(groups, on_row, self._mark_privileged)
+            except ServiceUnreachableError:
+                raise
             except AgentUnreachableError:
                 note_lost(self.folder, pool.running_at_end)
                 raise
@@ -260,6 +284,8 @@ class Run:
             try:
                 for groups in rounds:
                     loop.run(iter(groups))
+            except ServiceUnreachableError:
+                raise
             except AgentUnreachableError:
                 finished = {row.episode_id for row in read_rows(self.folder)}
                 note_lost(self.folder, set(running) - finished)

@@ -66,7 +66,7 @@ class PlanFrame:
 
 def draw_plan(
     scene: Scene,
-    navmesh: NavMesh,
+    navmesh: NavMesh | None,
     level: int | None,
     size: tuple[int, int],
     viewpoints: Sequence[tuple[int, Viewpoint]],
@@ -75,7 +75,7 @@ def draw_plan(
 
     Args:
         scene: what is drawn.
-        navmesh: whose floor is tinted.
+        navmesh: whose floor is tinted; None for none.
         level: storey as in `Room.level`.
         size: of the image, pixels.
         viewpoints: (number, pose) of the views to mark.
@@ -83,7 +83,8 @@ def draw_plan(
     opened = open_storey(scene, level)
     frame = _fit(opened, (size[0], size[1] - SCALE_BAR_STRIP))
     image = _draw_surfaces(opened, frame)
-    _tint_floor(image, scene, navmesh, level, frame)
+    if navmesh is not None:
+        _tint_floor(image, scene, navmesh, level, frame)
     draw = ImageDraw.Draw(image)
     _name_rooms(draw, frame, [room for room in scene.rooms if room.level == level])
     for number, view in viewpoints:

@@ -7,9 +7,8 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from navarena.core.geometry import forward_from_yaw
-from navarena.episodes.episode import Episode
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.plan_view import ScenePlan, on_plan, view_walk
+from navarena.reports.plan_view import PlanView, on_plan
 
 PAPER, ROOM, ROOM_EDGE = (246, 247, 249), (255, 255, 255), (195, 202, 210)
 FLOOR, OTHER_FLOOR, FLOOR_EDGE = (227, 232, 238), (240, 242, 245), (154, 165, 177)
@@ -33,17 +32,13 @@ class MapPanel:
     """Draws the trajectory of one episode up to a pose, north up, or north to the left where that is larger.
 
     Args:
-        plan: of the scene.
-        episode: what was to be done.
+        view: of the trajectory on the plan of its scene.
         trajectory: what was done.
         width_px, height_px: of the images.
     """
 
-    def __init__(
-        self, plan: ScenePlan, episode: Episode, trajectory: Trajectory, width_px: int, height_px: int
-    ) -> None:
+    def __init__(self, view: PlanView, trajectory: Trajectory, width_px: int, height_px: int) -> None:
         positions = np.asarray(trajectory.positions, float)
-        view = view_walk(plan, episode, positions)
         size = np.array([width_px, height_px], float)
         walked = on_plan(np.concatenate([positions, view.shortest, view.goals]))
         window = np.array([view.low, view.high])

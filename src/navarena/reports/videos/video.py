@@ -16,7 +16,7 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
-from navarena.reports.plan_view import ScenePlan
+from navarena.reports.plan_view import ScenePlan, view_walk
 from navarena.reports.videos.frame import (
     Layout,
     Moment,
@@ -178,7 +178,8 @@ class _Recording:
     ) -> None:
         self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
         self._goals, self._goal_images = take_goals(benchmark, episode)
-        self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
+        seen = view_walk(plan, episode, np.asarray(trajectory.positions, float))
+        self._map = MapPanel(seen, trajectory, *layout.map_size)
         self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
         self.pose = 0
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from navarena.core.arrays import Point, Points, Triangles
+from navarena.core.display import Shown, describe_fields
 from navarena.core.errors import FileError, SceneError
 from navarena.core.pointers import AddressTable
 from navarena.simulation.navmesh import mesh_structure
@@ -25,7 +26,7 @@ FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
-class NavMesh:
+class NavMesh(Shown):
     """Triangles on which the centre of a body's foot can be, and the arrays of queries on them.
 
     World frame, metres, y up. Storeys may lie over each other: neighbours decide where one can
@@ -64,6 +65,16 @@ class NavMesh:
     grid_offsets: Int[np.ndarray, "c1"]
     grid_items: Int[np.ndarray, "i"]
     polygons: PolygonArrays
+
+    shown_as = "navmesh"
+
+    def __repr__(self) -> str:
+        return describe_fields(
+            "NavMesh",
+            triangles=len(self.triangles),
+            islands=self.island_count,
+            square_metres=round(self.navigable_area, 1),
+        )
 
     @classmethod
     def from_parts(

@@ -1,0 +1,1 @@
+"""Agents that ask language models what to do."""
