@@ -150,6 +150,12 @@ def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixtur
     check("corruptions sheet", drawn)
 
 
+def test_features(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("h5py")
+    out = folder / "views.hdf5"
+    check("features make", printed(capsys, "features", "make", "mini", "--limit", "1", "--out", out))
+
+
 def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On a drawn scan: R2R's own data may not be copied into the project."""
     r2r, graphs = write_files(folder)

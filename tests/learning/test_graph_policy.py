@@ -14,7 +14,7 @@ from navarena.learning.collection import Collector  # noqa: E402
 from navarena.learning.graph_inputs import GRAPH_INPUTS  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
 from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
-from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.inputs import TOKENS, InputSpec  # noqa: E402
 from navarena.learning.networks.hamt import Walk  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
@@ -146,6 +146,18 @@ def test_weights_of_turns_by_episode():
     assert found[:, 0].tolist() == [1.0, 1.5, 1.5, 1.0, 1.0, 3.0]
     assert found[:, 1].tolist() == [1.0, 1.0, 3.0, 1.0, 1.0, 1.0]
     assert make().weigh_labels(seen, labels, mask).eq(1).all()
+
+
+@pytest.mark.parametrize(("blank", "hidden"), [("instruction", TOKENS), ("vision", "view_features")])
+def test_controls_do_not_see_what_is_blank(blank, hidden):
+    seen, actions, mask = draw(4)
+    changed = {**seen, hidden: torch.flip(seen[hidden], (2,))}
+    for one, is_same in ((make(blank=(blank,)).eval(), True), (make().eval(), False)):
+        before, after = (
+            one.evaluate_sequence(given, actions, one.initial_state(2), mask).distribution.log_probs
+            for given in (seen, changed)
+        )
+        assert torch.equal(before, after) == is_same and bool(before[..., :4].isfinite().all())
 
 
 def test_parameters_are_counted():

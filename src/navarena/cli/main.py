@@ -94,6 +94,7 @@ COMMANDS: Mapping[str, Entry] = {
     "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode file"),
     "episodes stats": Entry("navarena.cli.episode_stats:EpisodesStats", "count and measure episodes"),
     "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
+    "features make": Entry("navarena.cli.features:FeaturesMake", "write what views on graphs look like"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
     "tours draw": Entry("navarena.cli.tours_scoring:ToursDraw", "draw the tours of a run from above"),
     "tours houses": Entry("navarena.cli.tours_houses:ToursHouses", "write instructions and tours of houses"),

@@ -8,7 +8,8 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
-from navarena.episodes.exchange.r2r import load_r2r
+from navarena.episodes.exchange.r2r import R2RFile, load_r2r
+from navarena.episodes.exchange.rxr import load_rxr
 from navarena.episodes.graph_episodes import list_episodes
 from navarena.episodes.tour_order import ITERATIONS, Solver
 from navarena.episodes.tours import (
@@ -25,16 +26,20 @@ from navarena.scenes.graphs.matterport import Connectivity
 
 @dataclass(frozen=True)
 class ToursMake:
-    """Order the paths of an R2R split into tours."""
+    """Order the paths of a split of R2R or RxR into tours."""
 
-    r2r: Path
-    """R2R file with paths and instructions, .json or .json.gz."""
     connectivity: Path
     """Folder or tarball of Matterport3D connectivity files."""
     out: Path
     """JSON file to write: {split: {scan: [[instruction id, ...], ...]}}."""
+    r2r: Path | None = None
+    """R2R file with paths and instructions, .json or .json.gz."""
+    rxr: Path | None = None
+    """Guides of RxR with paths and instructions, .jsonl or .jsonl.gz, in the place of --r2r."""
+    language: str = ""
+    """Of RxR's instructions, or how its name begins, such as en; all by default."""
     split: str | None = None
-    """Name of the split; the one in the R2R file's name by default."""
+    """Name of the split; the one in the file's name by default."""
     solver: Solver = "pyvrp"
     """pyvrp, or lkh (pip install 'navarena[lkh]'; not for commercial use)."""
     seed: int = 0
@@ -48,14 +53,14 @@ class ToursMake:
         """Make, write and describe the tours; the exit code is 0."""
         if self.out.suffix != ".json":
             raise InputError(f"expected --out to end in .json, got {self.out}")
-        file = load_r2r(self.r2r, self.split)
+        file = self._load()
         connectivity = Connectivity(self.connectivity)
         with console.progress(len(file.scans), "scans") as progress:
             lists = make_tours(
                 file, connectivity, self.solver, self.seed, self.iterations, advance=progress.advance
             )
         if not lists:
-            raise InputError(f"expected a scan with two paths in {self.r2r}, got none: no tour can be made")
+            raise InputError(f"expected a scan with two paths in {file.name}, got none: no tour can be made")
         save_tours({file.split: lists}, self.out)
         tours = build_tours(lists, list_episodes(file, connectivity), str(self.out))
         values = {"file": str(self.out), "split": file.split, **asdict(count_tours(lists))}
@@ -64,6 +69,17 @@ class ToursMake:
         _print(console, [values])
         console.result(values)
         return 0
+
+    def _load(self) -> R2RFile:
+        """The paths of either file."""
+        if (self.r2r is None) == (self.rxr is None):
+            raise InputError("expected --r2r or --rxr, got " + ("none" if self.r2r is None else "both"))
+        if self.rxr is not None:
+            return load_rxr(self.rxr, self.split, self.language)
+        if self.language:
+            raise InputError(f"expected --language with --rxr alone, got {self.language!r}")
+        assert self.r2r is not None
+        return load_r2r(self.r2r, self.split)
 
 
 @dataclass(frozen=True)

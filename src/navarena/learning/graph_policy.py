@@ -254,6 +254,8 @@ class GraphPolicy(Policy):
     def make_walk(self, seen: Tree, actions: Tensor) -> Walk:
         """B steps, name -> (B, ...), and the `actions` (B,) taken in them, as the network reads them."""
         views, places = seen["view_features"].float(), seen["candidate_views"]
+        if "vision" in self._settings.blank:
+            views = torch.zeros_like(views)
         index = places.clamp_min(0)[..., None].expand(-1, -1, views.shape[-1])
         return Walk(
             views,

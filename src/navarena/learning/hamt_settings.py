@@ -1,8 +1,12 @@
 """Settings of HAMT, the transformer that follows instructions on graphs. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from navarena.core.errors import InputError
+
+HAMTBlank = Literal["instruction", "vision"]
+"""What a control does not see."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class HAMTSettings:
         frozen_text: whether the text layers stay as they are.
         frozen_history: whether what makes tokens of earlier steps stays as it is; TourHAMT learns it (TH).
         weighs_turns: whether steps of large turns and the stop count more (IW).
+        blank: what the agent does not see, for controls: the words, or the features of all views, whose
+            directions stay.
 
     Raises InputError for sizes that do not fit together.
     """
@@ -51,6 +57,7 @@ class HAMTSettings:
     frozen_text: bool = False
     frozen_history: bool = False
     weighs_turns: bool = False
+    blank: tuple[HAMTBlank, ...] = ()
 
     def __post_init__(self) -> None:
         if self.width % self.heads or min(self.width, self.words, self.steps, self.most_words) < 2:

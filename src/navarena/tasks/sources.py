@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from navarena.core.errors import FileError, InputError
+from navarena.core.errors import FileError, InputError, require_name
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
@@ -21,13 +21,13 @@ from navarena.episodes.house_tours import load_graph_tours
 from navarena.episodes.route_sets import list_houses, load_routes
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
-from navarena.scenes.graphs.features import load_features
+from navarena.scenes.graphs.features import ViewFeatures, load_features
 from navarena.scenes.graphs.matterport import Connectivity
 from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
-from navarena.tasks.graphs.house_features import DEFAULT_FEATURES, HouseFeatures
+from navarena.tasks.graphs.house_features import DEFAULT_FEATURES, SIZES, HouseFeatures
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
 from navarena.tasks.user_files import NO_SOURCES, Sources
@@ -159,8 +159,7 @@ def make_batch(
         atlas = GraphAtlas(graphs.graph(scan) for scan in (graphs.scans if scans is None else scans))
         features = None
         if sources.features is not None:
-            features = load_features(Path(sources.features), scans=atlas.scans)
-            features.require(atlas.places())
+            features = _load_file(sources.features, atlas)
         return GraphBatch(task, atlas, slots, sensors, features, buffers, corruptions)
     if not isinstance(task, Task):
         raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
@@ -180,5 +179,17 @@ def _make_house_batch(
     """The batch on the graphs of generated houses."""
     found = WorldCache(R2R_GRAPH_V1.embodiment) if worlds is None else worlds
     atlas = GraphAtlas(house_graph(found.get(scan)) for scan in (list_houses() if scans is None else scans))
-    features = HouseFeatures(atlas, found, sources.features or DEFAULT_FEATURES)
+    named = sources.features or DEFAULT_FEATURES
+    features: ViewFeatures = (
+        HouseFeatures(atlas, found, named) if named in SIZES else _load_file(named, atlas)
+    )
     return GraphBatch(task, atlas, slots, sensors, features, buffers, corruptions)
+
+
+def _load_file(path: str, atlas: GraphAtlas) -> ViewFeatures:
+    """The features of the places of `atlas` in a file; raises UnknownNameError for what is no file at all."""
+    if not Path(path).suffix:
+        require_name("features of houses", path, SIZES)
+    features = load_features(Path(path), scans=atlas.scans)
+    features.require(atlas.places())
+    return features

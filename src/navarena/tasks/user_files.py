@@ -20,7 +20,7 @@ class Sources:
         tours: tour file of IVLN, for protocols with tours.
         references: gt_ndtw.json of IVLN-CE: the paths that metrics compare with.
         features: of the 36 views of each place on a graph: .tsv (R2R) or .hdf5 (HAMT); in generated houses
-            one of HOUSE_FEATURES by name.
+            also one of HOUSE_FEATURES by name.
         vocabulary: file of words that encodes instructions for the sensor instruction_tokens.
     """
 

@@ -13,6 +13,9 @@ EPSILON = 1e-12
 TEXT_PLACES = 512
 """Numbers of words that BERT's table of places has."""
 
+UNKNOWN_WORD = 1
+"""Number of the word that stands for unknown ones."""
+
 VIEW, CANDIDATE, STOP = 0, 1, 2
 """Kinds of what can be seen at a viewpoint."""
 
@@ -95,6 +98,9 @@ class HAMT(torch.nn.Module):
     def read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """(B, L, W) float32 of `tokens` (B, L') int64, padded with 0, and (B, L) bool, which are words."""
         tokens = tokens[:, : self.most_words]
+        if "instruction" in self._settings.blank:  # one unknown word, by whose token actions are judged
+            tokens = torch.zeros_like(tokens)
+            tokens[:, 0] = UNKNOWN_WORD
         places = torch.arange(tokens.shape[1], device=tokens.device)
         found = self.words(tokens) + self.places(places) + self.kinds.weight[0]
         found, is_word = self.dropout(self.word_norm(found)), tokens != 0

@@ -9,7 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.core.errors import FileError, require_extra
+from navarena.core.errors import FileError, InputError, require_extra
+from navarena.core.files import atomic_path
 from navarena.scenes.graphs.panorama import VIEWS
 
 TSV_COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")
@@ -137,7 +138,16 @@ class Hdf5Features:
         if not len(self._file):
             raise FileError(f"expected features of at least one place in {path}, got none")
         self._path = path
-        self.size = int(next(iter(self._file.values())).shape[-1]) if size is None else size
+        if size is None:
+            first = next(iter(self._file.values()))
+            while not isinstance(
+                first, h5py.Dataset
+            ):  # scenes whose names have a "/" are folders of the file
+                if not len(first):
+                    raise FileError(f"expected features of at least one place in {path}, got an empty folder")
+                first = next(iter(first.values()))
+            size = int(first.shape[-1])
+        self.size = size
 
     def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
         """(36, D) float32 values; raises FileError when the place is missing or of another size."""
@@ -151,6 +161,43 @@ class Hdf5Features:
         for scan, viewpoint in places:
             if f"{scan}_{viewpoint}" not in self._file:
                 raise FileError(f"features {self._path} have no {scan}_{viewpoint}")
+
+
+def save_hdf5_features(
+    path: Path,
+    features: ViewFeatures,
+    places: Iterable[tuple[str, str]],
+    image_size: tuple[int, int],
+    vfov_deg: float,
+) -> int:
+    """Write HAMT's layout, which `Hdf5Features` reads; the number of places. Equal features, equal bytes.
+
+    Each data set `{scan}_{viewpoint}` is (36, D) float32, packed by gzip, with the attributes of the
+    reference (precompute_img_features_vit.py): scanId, viewpointId, image_w, image_h, vfov.
+
+    Args:
+        path: to write, .hdf5 or .h5.
+        features: of the views.
+        places: (scan, viewpoint), in the order of the file.
+        image_size: (width, height) pixels of the views.
+        vfov_deg: vertical field of view, degrees.
+
+    Raises InputError for another ending, MissingExtraError without h5py, StorageError where the disk refuses.
+    """
+    if Path(path).suffix not in (".hdf5", ".h5"):
+        raise InputError(f"expected a file that ends in .hdf5 or .h5, got {path}")
+    h5py, count = require_extra("h5py", "features"), 0
+    with atomic_path(Path(path)) as temporary, h5py.File(temporary, "w", track_order=False) as file:
+        for scan, viewpoint in places:
+            values = require_features(features.views(scan, viewpoint), features.size, f"{scan}_{viewpoint}")
+            one = file.create_dataset(
+                f"{scan}_{viewpoint}", data=values, compression="gzip", track_times=False
+            )
+            one.attrs["scanId"], one.attrs["viewpointId"] = scan, viewpoint
+            one.attrs["image_w"], one.attrs["image_h"] = image_size
+            one.attrs["vfov"] = vfov_deg
+            count += 1
+    return count
 
 
 def load_features(

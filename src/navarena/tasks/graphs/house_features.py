@@ -29,7 +29,7 @@ SIZES = {"classes": COLUMNS * len(CATEGORIES), "colours": COLUMNS * ROWS * LEVEL
 
 DEFAULT_FEATURES = "colours"
 
-_CAMERA = Camera(width_px=96, height_px=72, hfov=2 * float(np.arctan(np.tan(np.pi / 6) * 96 / 72)))
+HOUSE_CAMERA = Camera(width_px=96, height_px=72, hfov=2 * float(np.arctan(np.tan(np.pi / 6) * 96 / 72)))
 """R2R's view at a size that histograms need."""
 
 _KEPT_HOUSES = 128
@@ -77,7 +77,7 @@ class HouseFeatures:
                 lambda _: mesh,
                 encode if self.is_privileged else count_colours,
                 self.size,
-                _CAMERA,
+                HOUSE_CAMERA,
                 1,
                 channel=channel,
             )

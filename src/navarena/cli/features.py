@@ -1,0 +1,90 @@
+"""`navarena features make`."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.errors import InputError, unknown_name
+from navarena.episodes.floor_graph import house_graph
+from navarena.episodes.graph_routes import R2R_GRAPH_V1
+from navarena.episodes.route_sets import find_route_split
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.scenes.graphs.features import ViewFeatures, save_hdf5_features
+from navarena.simulation.body import Camera
+from navarena.simulation.world import WorldCache
+from navarena.tasks.graphs.house_features import DEFAULT_FEATURES, HOUSE_CAMERA, SIZES, HouseFeatures
+from navarena.tasks.graphs.rendered_features import VIEW_CAMERA, RenderedFeatures
+
+
+@dataclass(frozen=True)
+class FeaturesMake:
+    """Write features of the 36 views of every place of a split of r2r-graph-houses-v1, in HAMT's layout.
+
+    The file is for --features and for other code: one data set SCENE_VIEWPOINT of (36, D) float32 for each
+    place. A scene's name has "/", which HDF5 reads as folders.
+    """
+
+    split: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")]
+    """mini, train, val_seen, val_unseen or train_aug."""
+    out: Path
+    """File to write, .hdf5 or .h5 (pip install 'navarena[features]')."""
+    encoder: str = DEFAULT_FEATURES
+    """colours, classes (true categories, privileged), or a goal encoder of images: images, clip:PATH."""
+    limit: int | None = None
+    """Houses, the first of the split; all by default."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Draw, encode and write; the exit code is 0."""
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"expected at least one house, got --limit {self.limit}")
+        worlds = WorldCache(R2R_GRAPH_V1.embodiment)
+        scenes = list(find_route_split(self.split).scenes)[: self.limit]
+        atlas = GraphAtlas(house_graph(worlds.get(scene)) for scene in scenes)
+        features, camera = self._make_features(atlas, worlds)
+        size = camera.width_px, camera.height_px
+        places = list(atlas.places())
+        with console.progress(len(places), "places") as progress:
+            told = _tell(places, progress.advance)
+            count = save_hdf5_features(self.out, features, told, size, _vfov_deg(camera))
+        console.text(f"{count} places in {len(scenes)} houses, {features.size} numbers a view: {self.out}")
+        console.result(
+            {"out": str(self.out), "houses": len(scenes), "places": count, "size": features.size}
+            | {"encoder": self.encoder, "split": self.split}
+        )
+        return 0
+
+    def _make_features(self, atlas: GraphAtlas, worlds: WorldCache) -> tuple[ViewFeatures, Camera]:
+        if self.encoder in SIZES:
+            return HouseFeatures(atlas, worlds, self.encoder), HOUSE_CAMERA
+        from navarena.agents.encoders.catalog import ENCODERS, make_encoder
+
+        if self.encoder.partition(":")[0] not in ENCODERS:
+            raise unknown_name("encoder of views", self.encoder, [*SIZES, *ENCODERS.names()])
+        encoder = make_encoder(self.encoder)
+        size = encoder.encode_images([np.zeros((48, 64, 3), np.uint8)]).shape[1]
+
+        def encode(images: np.ndarray) -> np.ndarray:
+            return np.asarray(encoder.encode_images(list(images)))
+
+        drawn = RenderedFeatures(atlas, lambda scene: worlds.get(scene).render_mesh, encode, size, threads=1)
+        return drawn, VIEW_CAMERA
+
+
+def _tell(places: Iterable[tuple[str, str]], advance: Callable[[int], None]) -> Iterator[tuple[str, str]]:
+    """The `places`, of which each is told when the next one is asked for."""
+    for place in places:
+        yield place
+        advance(1)
+
+
+def _vfov_deg(camera: Camera) -> float:
+    """Vertical field of view of a pinhole camera, degrees."""
+    half = np.tan(camera.hfov / 2) * camera.height_px / camera.width_px
+    return float(np.degrees(2 * np.arctan(half)))
