@@ -89,6 +89,7 @@ COMMANDS: Mapping[str, Entry] = {
     "scene import": Entry("navarena.cli.scene:SceneImport", "compile a mesh file"),
     "scene make": Entry("navarena.cli.scene:SceneMake", "generate a house"),
     "scene info": Entry("navarena.cli.scene:SceneInfo", "describe a scene"),
+    "scene view": Entry("navarena.cli.scene_view:SceneView", "walk through a scene, in a browser"),
     "scene preview": Entry("navarena.cli.scene:ScenePreview", "draw a scene into a PNG"),
     "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
     "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode file"),
