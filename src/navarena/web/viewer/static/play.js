@@ -111,8 +111,7 @@ find("next").addEventListener("click", () => {
   find("view").focus();
 });
 
-function showCover(shown) {
-  const before = find("cover").hidden;
+function showCover(shown, before) {
   find("welcome").hidden = shown.phase !== "welcome";
   find("score").hidden = !["score", "finished"].includes(shown.phase);
   find("cover").hidden = find("welcome").hidden && find("score").hidden;
@@ -121,7 +120,7 @@ function showCover(shown) {
     find("consent-text").textContent = shown.consent;
     find("problem").hidden = !shown.error;
     find("problem").textContent = shown.error;
-    if (before) {
+    if (before !== "welcome") {
       find("begin").reset();
       find("name").focus();
     }
@@ -235,13 +234,14 @@ function showNeighbours() {
 }
 
 function show(shown, images) {
+  const before = state.phase;
   state = shown;
+  document.body.dataset.phase = shown.phase;
   find("protocol").textContent = shown.protocol ?? "";
   find("who").textContent = shown.name ? `${shown.name}, ${shown.person} of ${shown.people}` : "";
-  showCover(shown);
-  if (shown.step === undefined) return void showNone(shown.phase === "welcome" ? " " : "Loading the first episode …");
+  showCover(shown, before);
+  if (shown.step === undefined) return void showNone("Loading the first episode …");
   if (shown.phase !== "play" || shown.step < sentAt || shown.step > sentAt) sentAt = -1;
-  document.body.dataset.phase = shown.phase;
   document.body.dataset.step = String(shown.step);
   find("number").textContent = `${Math.min(shown.number, shown.count)} of ${shown.count}`;
   find("step").textContent = `${shown.step} of ${shown.max_steps}`;
