@@ -69,7 +69,7 @@ def uses_more_than_the_version(node: ast.AST) -> bool:
     return False
 
 
-EVALUATION = (("analyses", "exchange"), ("running",), ("records",))
+EVALUATION = (("analyses", "demonstrations", "exchange"), ("running",), ("records",))
 """Folders of evaluation; a row imports from rows below it, itself, and modules beside the folders."""
 
 

@@ -20,6 +20,7 @@ from navarena.learning.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from navarena.learning.checkpoints import CheckpointInfo
+    from navarena.learning.demonstrations import DemoTraining
     from navarena.learning.distributed import Processes
     from navarena.learning.joint.settings import JointRecipe
     from navarena.learning.joint.training import JointTraining
@@ -64,6 +65,9 @@ class Train:
     """Where the policy acts and learns: cpu, cuda, or one of several, as cuda:1."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """A setting of the recipe, as NAME=VALUE with dots, such as method.epochs=2 (more than once)."""
+    demos: Path | None = None
+    """Folder of `navarena demos` to imitate, in the place of a teacher; --frames counts what is learned from,
+    over and over."""
     tensorboard: bool = False
     """Write the log for TensorBoard, too, into the folder tensorboard of --out."""
     with_parent: bool = False
@@ -105,7 +109,8 @@ class Train:
             for seed in seeds:
                 folder = out if self.seeds is None else out / f"seed-{seed}"
                 own = replace(recipe, seed=seed)
-                if isinstance(own, Recipe) and own.first and not (folder / RESUME).exists():
+                is_new = self.demos is None and not (folder / RESUME).exists()
+                if isinstance(own, Recipe) and own.first and is_new:
                     first = adapt_first(RECIPES.get(own.first), own)
                     self._train(console, own.first, first, folder / FIRST, device, processes)
                 runs.append(self._train(console, self.recipe, own, folder, device, processes))
@@ -131,7 +136,12 @@ class Train:
         self, console: Console, recipe: "AnyRecipe", out: Path, seeds: Sequence[int]
     ) -> tuple[list[dict[str, Any]], list[SeedFailure]]:
         """The trainings of `seeds`, each by this command in a process of its own."""
-        given = {"protocol": self.protocol, "frames": self.frames, "threads": self.threads}
+        given = {
+            "protocol": self.protocol,
+            "frames": self.frames,
+            "threads": self.threads,
+            "demos": self.demos,
+        }
         options = [f"--{name}={value}" for name, value in given.items() if value is not None]
         options += [part for one in self.set for part in ("--set", one)]
         options += ["--tensorboard"] * self.tensorboard + ["--quiet", "--json", "--with-parent"]
@@ -161,7 +171,7 @@ class Train:
         from navarena.learning.checkpoints import CheckpointInfo
         from navarena.learning.health import describe_health
 
-        training = begin_training(recipe, out, self.threads, device, processes)
+        training = begin_training(recipe, out, self.threads, device, processes, self.demos)
         resumed = training.frames
         if resumed and not processes.rank:
             console.note(f"going on in {out} after {resumed} frames")
@@ -286,12 +296,27 @@ def spell_settings(arguments: Sequence[str]) -> list[str]:
 
 
 def begin_training(
-    recipe: "AnyRecipe", out: Path, threads: int, device: str, processes: "Processes"
-) -> "Training | SegmenterTraining | JointTraining":
-    """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does."""
+    recipe: "AnyRecipe",
+    out: Path,
+    threads: int,
+    device: str,
+    processes: "Processes",
+    demos: Path | None = None,
+) -> "Training | SegmenterTraining | JointTraining | DemoTraining":
+    """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does.
+
+    With `demos` it learns from demonstrations; raises InputError for them on a device, or with another recipe
+    than a policy's.
+    """
     from navarena.learning.joint.settings import JointRecipe
     from navarena.learning.perception.settings import SegmenterRecipe
 
+    if demos is not None:
+        from navarena.learning.demonstrations import DemoTraining
+
+        if isinstance(recipe, SegmenterRecipe | JointRecipe) or device != "cpu" or processes.count > 1:
+            raise InputError("expected a policy for --demos, trained on the processor by one process")
+        return DemoTraining(recipe, demos, out, threads)
     if isinstance(recipe, SegmenterRecipe | JointRecipe):
         from navarena.learning.joint.training import JointTraining
         from navarena.learning.perception.training import SegmenterTraining

@@ -39,12 +39,12 @@ def _zstd() -> pa.Codec:
 
 
 def encode_array(array: Shaped[np.ndarray, "..."]) -> bytes:
-    """The bytes of `array`, any shape and dtype, compressed by zstd."""
+    """The bytes of `array`, (...) of any shape and dtype, compressed by zstd."""
     return bytes(_zstd().compress(np.ascontiguousarray(array).tobytes(), asbytes=True))
 
 
 def decode_array(data: bytes, column: Column) -> Shaped[np.ndarray, "..."]:
-    """The array of the shape and dtype of `column` that `encode_array` wrote as `data`; read-only."""
+    """The array (...), of the shape and dtype of `column`, that `encode_array` wrote as `data`; read-only."""
     size = int(np.prod(column.shape)) * np.dtype(column.dtype).itemsize
     plain = _zstd().decompress(data, decompressed_size=size, asbytes=True)
     return np.frombuffer(plain, column.dtype).reshape(column.shape)

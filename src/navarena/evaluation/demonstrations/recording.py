@@ -26,7 +26,7 @@ class FrameSink(Protocol):
     """Takes the observations of one episode, frame by frame."""
 
     def add(self, seen: Mapping[str, np.ndarray]) -> None:
-        """Take a frame's observations, name -> array of the shape and dtype of its column, valid now."""
+        """Take a frame's observations, name -> array (...) of its column's shape and dtype, valid now."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -100,7 +101,7 @@ def _end_with_driver(driver: int) -> None:
     def look() -> None:
         while os.getppid() == driver:
             time.sleep(LOOK_SECONDS)
-        os._exit(1)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=look, daemon=True).start()
 

@@ -1,0 +1,120 @@
+"""Imitation of demonstrations: a recipe learns from a folder, goes on, and refuses what does not fit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.cli.main import main  # noqa: E402
+from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.evaluation.demonstrations.manifest import read_manifest, write_manifest  # noqa: E402
+from navarena.evaluation.demonstrations.reading import open_demos  # noqa: E402
+from navarena.evaluation.demonstrations.writing import DemoSettings, write_demonstrations  # noqa: E402
+from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
+from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
+from navarena.learning.demonstrations import DemoTraining  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+TINY = replace(RECIPES.get("pointnav-smoke"), frames=600)
+
+
+def write(folder, layout="parquet", protocol="pointnav-v1+rgb=96x72+depth=96x72", **changes):
+    settings = EvaluationSettings(protocol, "expert", episodes=4)
+    write_demonstrations(DemoSettings(settings, folder, layout=layout, **changes))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("demos") / "demos")
+
+
+def test_the_loss_falls_and_the_checkpoint_acts(demos, tmp_path, capsys):
+    out = tmp_path / "cloned"
+    rows = []
+    info = DemoTraining(replace(TINY, frames=2000), demos, out).run(rows.append)
+    assert rows[-1]["imitation_loss"] < rows[0]["imitation_loss"] - 0.05
+    assert rows[-1]["agreement"] > rows[0]["agreement"]
+    once = open_demos(demos).manifest.frames
+    assert info.frames == once * len(rows) >= 2000 > once * (len(rows) - 1)
+    arguments = ["--agent", f"checkpoint:{out}", "--episodes", "1", "--episode-steps", "5"]
+    assert main(["evaluate", "pointnav-v1", *arguments, "--out", str(tmp_path / "run"), "--quiet"]) == 0
+
+
+def test_what_is_stored_is_what_the_policy_reads(demos, tmp_path):
+    training = DemoTraining(TINY, demos, tmp_path / "out")
+    found, stored = open_demos(demos).read(2), training._aggregator._store
+    arrays = stored.read(stored.entries[2].key)
+    np.testing.assert_array_equal(arrays["action"], found.actions)
+    np.testing.assert_array_equal(arrays["label"], found.actions)
+    depth = found.observations["depth"]  # of 72 x 96, every second pixel
+    np.testing.assert_array_equal(arrays["depth"], depth[:, 1::2, 1::2].astype(np.float16))
+
+
+def test_it_goes_on_with_the_same_bits(demos, tmp_path):
+    DemoTraining(TINY, demos, tmp_path / "whole").run()
+
+    class Stopped(Exception):
+        pass
+
+    def stop(row):
+        if row["updates"] == 2:
+            raise Stopped
+
+    with pytest.raises(Stopped):  # before the second pass is saved
+        DemoTraining(TINY, demos, tmp_path / "parts").run(stop)
+    again = DemoTraining(TINY, demos, tmp_path / "parts")
+    assert again.updates == 1
+    again.run()
+    ones, others = (load_policy(tmp_path / name)[1].state_dict() for name in ("whole", "parts"))
+    assert all(torch.equal(ones[name], others[name]) for name in ones)
+    assert (
+        len((tmp_path / "parts" / "log.jsonl").read_text().splitlines())
+        == read_info(tmp_path / "whole").updates
+    )
+
+
+def test_lerobot_is_learned_from_too(tmp_path):
+    pytest.importorskip("av")
+    rows = []
+    DemoTraining(TINY, write(tmp_path / "demos", "lerobot"), tmp_path / "out").run(rows.append)
+    assert rows[-1]["imitation_loss"] < rows[0]["imitation_loss"]
+
+
+def test_what_does_not_fit_is_refused(demos, tmp_path):
+    with pytest.raises(InputError, match="expected demonstrations of objectnav-robothor2021-v1, got "):
+        DemoTraining(replace(TINY, protocol="objectnav-robothor2021-v1", sensors=("depth",)), demos, tmp_path)
+    with pytest.raises(InputError, match="expected a recipe of imitation"):
+        DemoTraining(replace(TINY, method=HABITAT_DDPPO), demos, tmp_path)
+    with pytest.raises(InputError, match=r"expected depth of \(96, 128, 1\) at least"):
+        DemoTraining(replace(TINY, image_size=(96, 128)), demos, tmp_path)
+    with pytest.raises(InputError, match="expected the observation compass in .*, got rgb, depth, pointgoal"):
+        DemoTraining(replace(TINY, sensors=("depth", "compass")), demos, tmp_path)
+    assert not list(tmp_path.iterdir())
+    write_manifest(tmp_path, replace(read_manifest(demos), complete=False))
+    with pytest.raises(FileError, match="got half-written ones"):
+        DemoTraining(TINY, tmp_path, tmp_path / "out")
+
+
+def test_the_command(demos, tmp_path, capsys):
+    out = tmp_path / "cloned"
+    given = [
+        "train",
+        "pointnav-smoke",
+        "--demos",
+        str(demos),
+        "--frames",
+        "300",
+        "--out",
+        str(out),
+        "--quiet",
+    ]
+    assert main(given) == 0
+    assert "checkpoint:" in capsys.readouterr().out and read_info(out).updates >= 1
+    assert main([*given[:3], str(tmp_path), *given[4:-2], str(tmp_path / "b")]) == 2
+    assert "without demos.json" in capsys.readouterr().err
