@@ -25,11 +25,10 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
-DIRECTIVE = re.compile(
-    r"^<!-- (card|table|commands|bench|reference|houses)(?:: (\S+))? -->$", re.M
-)
+DIRECTIVE = re.compile(r"^<!-- (card|table|commands|bench|reference|houses)(?:: (\S+))? -->$", re.M)
 COMMENT = re.compile(r"^<!-- (.*?) -->$", re.M)
 HELP_WIDTH = "100"
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +48,9 @@ def expand(markdown: str) -> str:
     expanded = DIRECTIVE.sub(lambda found: makers[found.group(1)](found.group(2) or ""), markdown)
     for left in COMMENT.findall(expanded):
         if not left.startswith("not run:"):
-            raise ValueError(f"expected one of {', '.join(makers)}, or `not run: reason`, got <!-- {left} -->")
+            raise ValueError(
+                f"expected one of {', '.join(makers)}, or `not run: reason`, got <!-- {left} -->"
+            )
     return expanded
 
 
@@ -83,15 +84,27 @@ def exported_names() -> dict[str, dict[str, str]]:
         tree = ast.parse(path.read_text())
         package = ".".join(("navarena", *path.parent.relative_to(PACKAGE).parts))
         listed: list[str] = []
-        places: dict[str, str] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 listed = ast.literal_eval(node.value)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("navarena"):
-                places |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
         if listed:
-            found[package] = {name: places.get(name, f"{package}.{name}") for name in listed}
+            found[package] = {name: find_definition(package, name) for name in listed}
     return found
+
+
+@cache
+def find_definition(module: str, name: str) -> str:
+    """The "module.Name" at which `name`, as `module` has it, is defined; read without importing."""
+    parts = module.split(".")[1:]
+    path = PACKAGE.joinpath(*parts, "__init__.py")
+    if not path.exists():
+        path = PACKAGE.joinpath(*parts).with_suffix(".py")
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("navarena"):
+            for one in node.names:
+                if (one.asname or one.name) == name:
+                    return find_definition(str(node.module), one.name)
+    return f"{module}.{name}"
 
 
 def reference_pages() -> dict[str, str]:

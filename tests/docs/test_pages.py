@@ -1,5 +1,6 @@
 """What the documentation prints from the code is really there."""
 
+import importlib
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -49,3 +50,56 @@ def test_every_protocol_has_a_page(page: Path) -> None:
     from navarena.tasks.catalog import TASKS
 
     assert page.stem in TASKS.names()
+
+
+def test_a_directive_that_nobody_knows_is_refused(pages: ModuleType) -> None:
+    with pytest.raises(ValueError, match=r"expected one of card, .*, got <!-- tabel: metrics -->"):
+        pages.expand("text\n\n<!-- tabel: metrics -->\n")
+
+
+def test_pages_are_plain_markdown(pages: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left for a generator to expand but the names of the reference."""
+    monkeypatch.setattr(pages, "make_commands", lambda _: "## navarena evaluate\n")  # seconds, tested above
+    (tmp_path / "gone.md").write_text("a page that docs has no more")
+    written = pages.write_pages(tmp_path)
+    names = {str(path.relative_to(tmp_path)) for path in written}
+    assert {"index.md", "tasks/pointnav-v1.md", "reference/navarena.agents.md"} <= names
+    assert not (tmp_path / "gone.md").exists() and (tmp_path / "reports.png").exists()
+    for path in written:
+        assert not pages.DIRECTIVE.search(path.read_text()), path
+    times = {path: path.stat().st_mtime_ns for path in written}
+    pages.write_pages(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in written} == times
+
+
+def test_every_public_name_is_documented_once(pages: ModuleType) -> None:
+    listed = pages.exported_names()
+    shown = [
+        line[4:]
+        for text in pages.reference_pages().values()
+        for line in text.splitlines()
+        if line[:4] == "::: "
+    ]
+    assert len(shown) == len(set(shown)) > 300
+    assert set(shown) == {target for names in listed.values() for target in names.values()}
+    menu = (ROOT / "mkdocs.yml").read_text()
+    assert [package for package in listed if f"reference/{package}.md\n" not in menu] == []
+    written = (ROOT / "tests" / "architecture" / "public_names.txt").read_text()
+    assert set(listed) == {line[1:-1] for line in written.splitlines() if line.startswith("[")}
+
+
+def test_definitions_are_found_through_packages(pages: ModuleType) -> None:
+    assert pages.find_definition("navarena", "Agent") == "navarena.agents.agent.Agent"
+    assert pages.find_definition("navarena", "__version__") == "navarena.__version__"
+    for package, names in pages.exported_names().items():
+        for name, target in list(names.items())[:3]:
+            module, _, own = target.rpartition(".")
+            if not any(heavy in module for heavy in ("learning", "web")):
+                found = getattr(importlib.import_module(module), own)
+                assert found is getattr(importlib.import_module(package), name)
+
+
+def test_statistics_of_houses_come_from_the_file(pages: ModuleType) -> None:
+    table = pages.expand("<!-- houses: robothor-like-v1 -->")
+    assert table.splitlines()[0] == "| | train | val | test-dev | test |"
+    assert "| scenes | 60 | 15 | 4 | 10 |" in table and "| floor area, square metres, mean | 3" in table

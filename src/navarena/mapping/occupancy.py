@@ -22,7 +22,9 @@ from navarena.mapping.occupancy_kernels import carve_images
 from navarena.mapping.storeys import Storeys
 from navarena.simulation.body import Camera
 
-UNKNOWN, FREE, OCCUPIED = 0, 1, 2
+UNKNOWN = 0
+FREE = 1
+OCCUPIED = 2
 """The states of a cell."""
 
 MAX_ROLL = 1e-3
