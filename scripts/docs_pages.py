@@ -11,6 +11,7 @@ What the pages print from the code, a page of `docs` asks for by a line of its o
     <!-- bench: docs/bench.json -->                      what `navarena bench --json` once printed
     <!-- reference -->                                   links to the pages of the packages
     <!-- houses: houses-v1 -->                           statistics of a set of generated houses
+    <!-- notebook: notebooks/first-steps.ipynb -->       text, code and stored outputs of a notebook
 
 For each package that lists names in `__all__` there is a page `reference/PACKAGE.md`, whose lines
 `::: module.Name` mkdocstrings replaces by signature and docstring.
@@ -18,6 +19,7 @@ For each package that lists names in `__all__` there is a page `reference/PACKAG
 
 import ast
 import contextlib
+import importlib.util
 import inspect
 import io
 import json
@@ -28,7 +30,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-DIRECTIVE = re.compile(r"^<!-- (card|table|commands|bench|reference|houses)(?:: (\S+))? -->$", re.M)
+DIRECTIVE = re.compile(r"^<!-- (card|table|commands|bench|reference|houses|notebook)(?:: (\S+))? -->$", re.M)
 COMMENT = re.compile(r"^<!-- (.*?) -->$", re.M)
 HELP_WIDTH = "100"
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +46,7 @@ def expand(markdown: str) -> str:
         "bench": make_bench,
         "reference": make_reference,
         "houses": make_houses,
+        "notebook": make_notebook,
     }
     expanded = DIRECTIVE.sub(lambda found: makers[found.group(1)](found.group(2) or ""), markdown)
     for left in COMMENT.findall(expanded):
@@ -179,6 +182,16 @@ def make_commands(_: str) -> str:
             parse_command(name, ["--help"])
         sections.append(f"## navarena {name}\n\n```text\n{text.getvalue().rstrip()}\n```\n")
     return "\n".join(sections)
+
+
+def make_notebook(path: str) -> str:
+    """The page of a notebook, whose outputs `scripts/notebooks.py` has stored."""
+    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "scripts" / "notebooks.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    page: str = module.write_markdown(ROOT / path)
+    return page
 
 
 def make_bench(path: str) -> str:

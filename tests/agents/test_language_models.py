@@ -14,7 +14,6 @@ from agents.chat_server import ChatServer, choose, say
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.language.agent import make_schema, read_action_name
 from navarena.agents.language.prompts import FILE, read_prompts
-from navarena.agents.language.questions import draw_map
 from navarena.agents.language.settings import LanguageModelSettings, read_settings
 from navarena.agents.loading import load_agent
 from navarena.cli.main import main
@@ -22,6 +21,7 @@ from navarena.core.errors import FileError, InputError, NavarenaError, ServiceUn
 from navarena.core.files import cache_folder
 from navarena.evaluation import EvaluationSettings, evaluate, replay_run
 from navarena.evaluation.records.times import read_times
+from navarena.mapping.map_images import draw_map
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import TASKS, get_task

@@ -127,6 +127,7 @@ KNOWN_AS = {
     "cv2": "opencv_python_headless",
     "llvmlite": "numba",
     "markdown_it": "markdown_it_py",
+    "rerun": "rerun_sdk",
     "warp": "warp_lang",
 }
 """Module -> the distribution that is declared for it, where the names differ."""

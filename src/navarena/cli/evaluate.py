@@ -18,7 +18,8 @@ class Evaluate(EvaluationSettings):
     metrics (for each: title, unit, better, mean, low, high, n, infinite, method), pooled (the same, over
     sub-tasks), tours (null, or tours, reading, weighting, metrics), first_error (null, or episode_id,
     status, error), resumed, seconds, notices,
-    out, report, times (simulator, agent, output: seconds), repeats (folders) and
+    out, report, times (simulator, agent, output: seconds), costs (what else the agent spent, by name),
+    repeats (folders) and
     variance (for each metric: mean, episode, agent, agent_share, standard_error, single_error, spread, n,
     repeats); with --repeat the first run's, and the last two of all runs.
     """

@@ -8,10 +8,12 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.cli.viewing import make_watcher, watch_page
+from navarena.core.errors import InputError
 from navarena.evaluation import RunRecord, describe_declared, read_record, replay_run
 from navarena.evaluation.analyses import describe_replay, save_analysis
 from navarena.evaluation.running.replay import Replay as Result
 from navarena.evaluation.running.replay import open_recorded_benchmark
+from navarena.reports.rerun_file import require_recording, write_rerun
 from navarena.tasks.catalog import get_task
 
 if TYPE_CHECKING:
@@ -41,12 +43,21 @@ class Replay:
     """Of the page, on 127.0.0.1, with --watch; 0 takes one that is free."""
     no_browser: bool = False
     """With --watch: open no browser."""
+    rerun: Path | None = None
+    """Write a recording (.rrd) for the rerun viewer, too: poses, images, depth, maps, paths and scenes; needs
+    navarena[viewer]."""
+    episode: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Record only this episode; may be given several times."""
     json: bool = False
     """Print one JSON document instead of text."""
 
     def run(self, console: Console) -> int:
         """Replay and compare; the exit code is 0, or 1 for a difference."""
         record = read_record(self.folder)
+        if self.episode and self.rerun is None:
+            raise InputError("expected --rerun FILE.rrd beside --episode, got none; name the file")
+        if self.rerun is not None:
+            require_recording(self.rerun)
         if self.watch:
             with watch_page(console, self.port, self.no_browser) as hub:
                 result = self._replay(console, record, hub)
@@ -73,6 +84,10 @@ class Replay:
         )
         save_analysis(self.folder, describe_replay(result))
         result.require_equal()
+        if self.rerun is not None:
+            with console.progress(len(self.episode) or record.episodes, "recording") as progress:
+                count = write_rerun(self.folder, self.rerun, self.episode, progress.advance)
+            console.text(f"{count} episodes recorded in {self.rerun}; look at them with: rerun {self.rerun}")
         console.text(
             f"{record.agent} on {record.identity}: {result.episodes} episodes replayed, {result.held}"
         )

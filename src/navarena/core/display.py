@@ -43,9 +43,5 @@ class Shown:
 
 
 def describe_fields(kind: str, **facts: object) -> str:
-    """A short repr, such as Scene('houses-v1/val/00000', triangles=20,214)."""
-    written = ", ".join(
-        f"{name}={value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{name}={value!r}"
-        for name, value in facts.items()
-    )
-    return f"{kind}({written})"
+    """A short repr, such as Scene(scene_id='houses-v1/val/00000', triangles=20214)."""
+    return f"{kind}({', '.join(f'{name}={value!r}' for name, value in facts.items())})"

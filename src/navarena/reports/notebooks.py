@@ -276,7 +276,7 @@ def view_env(env: NavigationEnv) -> View:
     task = env.task
     facts = (
         ("actions", ", ".join(task.actions)),
-        ("observations", ", ".join(env.observation_space)),
+        ("observations", ", ".join(env.batch.sensors)),
         ("at most", f"{task.max_steps} actions"),
     )
     return View(f"Environment {task.protocol_id}", facts)

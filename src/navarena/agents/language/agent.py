@@ -9,7 +9,6 @@ for none of them again.
 import json
 import re
 import reprlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
@@ -70,7 +69,7 @@ class LanguageModelAgent(Agent):
         self._pool = ThreadPoolExecutor(settings.parallel, "vlm")
         self._legal = tuple(task.actions)
         self._memories: dict[int, Memory] = {}
-        self._costs: dict[int, Counter[str]] = {}
+        self._costs: dict[int, dict[str, float]] = {}
         if task.declares_itself:
             self.forgo_declaration()
 
@@ -82,7 +81,7 @@ class LanguageModelAgent(Agent):
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
                 self._memories[start.slot] = self._interviewer.make_memory()
-                self._costs[start.slot] = Counter()
+                self._costs[start.slot] = {}
 
     def costs(self, slot: int) -> Mapping[str, float]:
         """Answers, those of them that were kept from before, tokens, and seconds of the model."""
@@ -118,7 +117,7 @@ class LanguageModelAgent(Agent):
         chosen, problems = {}, []
         for slot, key in keys.items():
             name, costs, problem = pending[key].result()
-            self._costs[slot].update(costs)
+            _add(self._costs[slot], costs)
             chosen[slot] = name
             problems += [problem] if problem is not None else []
         if problems:
@@ -127,7 +126,7 @@ class LanguageModelAgent(Agent):
 
     def _ask(self, messages: list[dict[str, Any]]) -> tuple[str, dict[str, float], Exception | None]:
         """(action, costs, what went wrong): the name that the model gives, after reminders if need be."""
-        costs: Counter[str] = Counter()
+        costs: dict[str, float] = {}
         text = ""
         for _ in range(self._options.retries + 1):
             body = self._make_body(messages)
@@ -136,7 +135,7 @@ class LanguageModelAgent(Agent):
             except ChatError as error:
                 kind = AgentTimeoutError if error.is_late else ServiceUnreachableError
                 return "", costs, kind(f"{error}; {REMEDY}")
-            costs.update(_count(answer, is_kept))
+            _add(costs, _count(answer, is_kept))
             text, name = answer.text, read_action_name(answer.text, self._legal)
             if name is not None:
                 return name, costs, None
@@ -208,6 +207,11 @@ def read_action_name(text: str, actions: Sequence[str]) -> str | None:
         return None
     name = said.strip().strip("\"'`.").lower()
     return name if name in actions else None
+
+
+def _add(costs: dict[str, float], more: Mapping[str, float]) -> None:
+    for name, value in more.items():
+        costs[name] = costs.get(name, 0) + value
 
 
 def _count(answer: Answer, is_kept: bool) -> dict[str, float]:

@@ -7,22 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import UInt8
 
 from navarena.agents.language.prompts import GOALS, READINGS, Prompts, fill
 from navarena.agents.language.settings import LanguageModelSettings
 from navarena.core.chat import image_part, text_part
 from navarena.core.errors import InputError
-from navarena.mapping.occupancy import FREE, OCCUPIED
+from navarena.mapping.map_images import draw_map
 from navarena.tasks.protocols.multi_on import MultiOn
 from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
 from navarena.tasks.sensors.seen_maps import OccupancyMapSensor
 from navarena.tasks.task import Task
 
 MAP = OccupancyMapSensor.name
-MAP_PIXELS = 4
-"""Sides of a cell of the map, as the model sees it."""
-
 LAST_ACTIONS = 12
 """That a question names."""
 
@@ -100,11 +96,11 @@ class Interviewer:
         return Memory(deque(maxlen=self._settings.history + 1))
 
     def look(self, memory: Memory, own: Mapping[str, np.ndarray]) -> None:
-        """Remember the images among the observations `own` of one slot, without the leading N."""
+        """Remember the images (H, W, 3) uint8 among the observations `own` of one slot, without the leading N."""
         memory.views.append((len(memory.actions), [image_part(own[name]) for name in self._cameras]))
 
     def question(self, memory: Memory, own: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The message that asks for the next action, after `look`."""
+        """The message that asks for the next action, after `look` at the same images (H, W, 3) uint8 and goals."""
         prompts, parts = self._prompts, self._describe_goal(own)
         *earlier, (step, images) = memory.views
         for before, seen in earlier:
@@ -144,16 +140,6 @@ class Interviewer:
             return fill(self._prompts.readings[name], _turn(value.item()))
         ahead, right = value.tolist()
         return fill(self._prompts.readings[name], {"ahead": ahead, "right": right})
-
-
-def draw_map(cells: UInt8[np.ndarray, "w w 1"]) -> UInt8[np.ndarray, "h h 3"]:
-    """(H, H, 3) uint8 sRGB image of a map (W, W, 1) of the states of cells; its middle is red."""
-    colors = np.full((256, 3), 128, np.uint8)
-    colors[FREE], colors[OCCUPIED] = 255, 0
-    image = colors[cells[..., 0]]
-    middle = len(image) // 2
-    image[middle - 1 : middle + 1, middle - 1 : middle + 1] = (220, 0, 0)
-    return np.asarray(image.repeat(MAP_PIXELS, 0).repeat(MAP_PIXELS, 1))
 
 
 def _goal_names(task: Task) -> Sequence[str]:
