@@ -62,7 +62,7 @@ def write_markdown(path: Path) -> str:
     for cell in json.loads(path.read_text())["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(source)
+            parts.append(source.replace("](../docs/", "](../"))  # pages lie in docs/notebooks
             continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:

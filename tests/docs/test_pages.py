@@ -103,3 +103,9 @@ def test_statistics_of_houses_come_from_the_file(pages: ModuleType) -> None:
     table = pages.expand("<!-- houses: robothor-like-v1 -->")
     assert table.splitlines()[0] == "| | train | val | test-dev | test |"
     assert "| scenes | 60 | 15 | 4 | 10 |" in table and "| floor area, square metres, mean | 3" in table
+
+
+def test_notebooks_show_code_and_outputs(pages: ModuleType) -> None:
+    page = pages.expand("<!-- notebook: notebooks/first-steps.ipynb -->")
+    assert page.startswith("# First steps") and "```python\nimport navarena" in page
+    assert "data:image/png;base64," in page and "<!-- notebook" not in page

@@ -29,16 +29,26 @@ def outcomes(run):
 
 
 def read(path):
-    """Entity -> its columns, with one row for each step; static ones have a single row."""
+    """Entity -> component -> {step: value}, whatever the order of chunks; step None for what is static."""
     from rerun.chunk import RrdReader
 
     found = {}
     for chunk in RrdReader(str(path)).stream().to_chunks():
         batch = chunk.to_record_batch()
-        columns = found.setdefault(str(chunk.entity_path).replace("\\", ""), {})
-        for name in batch.schema.names:
-            columns.setdefault(name, []).extend(batch.column(name).to_pylist())
+        columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+        entity = found.setdefault(str(chunk.entity_path).replace("\\", ""), {})
+        steps = columns.pop("step", [None] * batch.num_rows)
+        for name, values in columns.items():
+            if name != "rerun.controls.RowId":
+                known = {step: value for step, value in zip(steps, values, strict=True) if value is not None}
+                entity.setdefault(name, {}).update(known)
     return found
+
+
+def values(entity, name):
+    """The single values of a component, by rising step."""
+    assert sorted(entity[name]) == list(range(len(entity[name])))
+    return np.array([entity[name][step][0] for step in sorted(entity[name])])
 
 
 def test_the_recording_holds_what_happened(run, outcomes, tmp_path, capsys):
@@ -50,24 +60,21 @@ def test_the_recording_holds_what_happened(run, outcomes, tmp_path, capsys):
     for name, outcome in outcomes.items():
         track, place = outcome.trajectory, f"/world/episodes/{name}"
         body = found[f"{place}/body"]
-        steps = [step for step, at in zip(body["step"], body["Transform3D:translation"], strict=False) if at]
-        assert sorted(set(steps)) == list(range(len(track.actions) + 1))
-        poses = [np.array(at[0]) for at in body["Transform3D:translation"] if at]
-        assert np.allclose(poses, track.positions, atol=1e-5)
-        turned = np.array([np.reshape(at[0], (3, 3)) for at in body["Transform3D:mat3x3"] if at])
-        ahead = -turned[:, 2]  # columns first: the third axis looks backward
+        assert len(body["Transform3D:translation"]) == len(track.actions) + 1
+        assert np.allclose(values(body, "Transform3D:translation"), track.positions, atol=1e-5)
+        # three columns one after the other: the third axis looks backward
+        ahead = -values(body, "Transform3D:mat3x3").reshape(-1, 3, 3)[:, 2]
         expected = np.stack([-np.sin(track.yaws), np.zeros(len(track.yaws)), -np.cos(track.yaws)], 1)
         assert np.allclose(ahead, expected, atol=1e-6)
-        distances = [one[0] for one in found[f"/distance/{name}"]["Scalars:scalars"]]
+        distances = values(found[f"/distance/{name}"], "Scalars:scalars")
         assert np.allclose(distances, track.distance_to_goal)
-        walked = np.array(found[f"{place}/walked"]["LineStrips3D:strips"][0][0])
+        walked = np.array(found[f"{place}/walked"]["LineStrips3D:strips"][None][0])
         assert np.allclose(walked, track.positions, atol=1e-5)
         for entity in ("rgb_camera/rgb", "depth_camera/depth", "goals", "goals/shortest"):
             assert f"{place}/{entity}" in found, entity
-        camera = found[f"{place}/rgb_camera"]
-        heights = [at[0][1] for at in camera["Transform3D:translation"] if at]
+        heights = values(found[f"{place}/rgb_camera"], "Transform3D:translation")[:, 1]
         assert np.allclose(heights, track.positions[:, 1] + 0.88, atol=1e-4)
-        assert len([one for one in found[f"/maps/{name}"]["Image:buffer"] if one]) == len(track.actions) + 1
+        assert len(found[f"/maps/{name}"]["Image:buffer"]) == len(track.actions) + 1
 
 
 def test_depth_is_in_metres(run, tmp_path):
@@ -84,9 +91,6 @@ def test_equal_runs_give_equal_poses(run, tmp_path):
     for name in ("a.rrd", "b.rrd"):
         write_rerun(run.folder, tmp_path / name, [run.rows[0].episode_id])
     first, second = read(tmp_path / "a.rrd"), read(tmp_path / "b.rrd")
-    for one in (first, second):
-        for columns in one.values():
-            columns.pop("rerun.controls.RowId", None)
     first.pop("/__properties", None), second.pop("/__properties", None)
     assert first == second
 

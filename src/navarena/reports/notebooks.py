@@ -14,16 +14,17 @@ from navarena.core.display import DRAWERS, Shown
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import write_atomic
 from navarena.episodes.episode import Episode
-from navarena.evaluation.analyses.compare import compare, read_contestant
+from navarena.evaluation.analyses.compare import Comparison, compare, read_contestant
 from navarena.evaluation.analyses.failures import load_evaluation
 from navarena.evaluation.running.runner import Evaluation
 from navarena.metrics.navigation import path_length
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.comparison import contestant_table, difference_table, estimate_table
+from navarena.reports.comparison import contestant_table, difference_table
 from navarena.reports.html import render_template
 from navarena.reports.plan_view import ScenePlan, find_goals, on_plan, trace_outlines, view_goals
 from navarena.reports.preview.plan import draw_plan
 from navarena.reports.preview.sheet import MOST_STOREYS, encode_png
+from navarena.reports.runs.tables import summary_table
 from navarena.reports.tables import Table, metric_table
 from navarena.reports.topdown import make_scene_plan
 from navarena.reports.videos.frame import paint_classes, paint_depth, show_goals
@@ -285,11 +286,31 @@ def view_env(env: NavigationEnv) -> View:
 def view_run(run: Evaluation) -> View:
     """The metrics of a finished run."""
     record = run.record
-    facts = [("identity", record.identity), ("episodes", f"{len(run.rows)}"), ("folder", str(run.folder))]
+    facts = [
+        ("identity", record.identity),
+        ("episodes", f"{len(run.rows)}"),
+        ("folder", _shorten(run.folder)),
+    ]
     if record.privileged:
         facts.append(("privileged", ", ".join(record.privileged_inputs) or "yes"))
     facts += [(name.replace("_", " "), f"{value:,.6g}") for name, value in run.costs.items()]
     return View(f"Run of {record.agent}", tuple(facts), (), (("", metric_table(run.summary)),))
+
+
+def _tabulate_means(found: Comparison) -> Table:
+    """One row for each metric, one column for each run, intervals in brackets."""
+    table = summary_table(found)
+    rows = tuple(
+        (title, *(f"{one.mean} ({one.interval})" if one.interval else one.mean for one in cells))
+        for title, cells in table.rows
+    )
+    return Table((table.corner, *table.labels), rows, (False, *(True for _ in table.labels)))
+
+
+def _shorten(folder: Path) -> str:
+    """`folder` as one would type it."""
+    here = Path.cwd()
+    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
 
 
 def view_comparison(runs: Sequence[Evaluation | str | Path]) -> View:
@@ -297,7 +318,7 @@ def view_comparison(runs: Sequence[Evaluation | str | Path]) -> View:
     folders = [one.folder if isinstance(one, Evaluation) else Path(one) for one in runs]
     contestants = [read_contestant(chr(ord("A") + k), [folder]) for k, folder in enumerate(folders)]
     found = compare(contestants)
-    tables = [("", contestant_table(found)), ("Means", estimate_table(found))]
+    tables = [("", contestant_table(found)), ("Means", _tabulate_means(found))]
     tables.append(("Paired differences", difference_table(found)))
     shown = tuple((title, table) for title, table in tables if table.rows)
     return View(f"{len(folders)} runs", tuple(("note", one) for one in found.notices), (), shown)

@@ -96,11 +96,11 @@ class Interviewer:
         return Memory(deque(maxlen=self._settings.history + 1))
 
     def look(self, memory: Memory, own: Mapping[str, np.ndarray]) -> None:
-        """Remember the images (H, W, 3) uint8 among the observations `own` of one slot, without the leading N."""
+        """Remember the images (H, W, 3) uint8 among `own`, the observations of one slot without the N."""
         memory.views.append((len(memory.actions), [image_part(own[name]) for name in self._cameras]))
 
     def question(self, memory: Memory, own: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The message that asks for the next action, after `look` at the same images (H, W, 3) uint8 and goals."""
+        """The message that asks for the next action, after `look` at `own` with images (H, W, 3) uint8."""
         prompts, parts = self._prompts, self._describe_goal(own)
         *earlier, (step, images) = memory.views
         for before, seen in earlier:

@@ -109,7 +109,6 @@ class Evaluation(Shown):
             agent=self.record.agent,
             identity=self.record.identity,
             episodes=len(self.rows),
-            folder=str(self.folder),
         )
 
     @property
