@@ -26,7 +26,7 @@ pytest.importorskip("websockets")
 playwright = pytest.importorskip("playwright.sync_api")
 
 PATIENCE_MS = 120_000
-HOUSE = "houses-v1/val/00005"
+HOUSE = "houses-v1/val/00015"  # of two storeys
 SHAPES = {"wide": (1280, 860, "light"), "phone": (390, 844, "light"), "dark": (1280, 860, "dark")}
 
 
@@ -148,9 +148,8 @@ def test_keys_play_episodes(tmp_path: Path) -> None:
     first, second = sorted(read_rows(tmp_path / "run"), key=lambda row: len(set(row.actions)), reverse=True)
     names = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
     played = [names[int(one)] for one in first.actions]  # type: ignore[call-overload]
-    assert played == [
-        "turn_left", "turn_right", "move_forward", "move_forward", "look_up", "look_down", "look_down", "stop",
-    ]  # fmt: skip
+    turns, walks = ["turn_left", "turn_right"], ["move_forward", "move_forward"]
+    assert played == [*turns, *walks, "look_up", "look_down", "look_down", "stop"]
     assert set(second.actions) == {0, 2} and second.steps >= 4
     assert read_record(tmp_path / "run").privileged_inputs == ("top-down map",)
     assert not replay_run(tmp_path / "run").differences
@@ -187,34 +186,34 @@ def test_people_play_on_a_graph(tmp_path: Path) -> None:
 def test_a_scene_is_walked_through(tmp_path: Path) -> None:
     with (
         open_browser() as browser,
-        start(tmp_path, "scene", "view", "houses-v1/val/00005") as (process, address),
+        start(tmp_path, "scene", "view", HOUSE) as (_, address),
+        open_page(browser, address) as page,
     ):
-        with open_page(browser, address) as page:
-            page.wait_for_selector('body[data-phase="scene"]')
-            place = page.inner_text("#place")
-            page.keyboard.down("w")
-            playwright.expect(page.locator("#place")).not_to_have_text(place, timeout=PATIENCE_MS)
-            page.keyboard.up("w")
-            page.keyboard.press("g")
-            page.wait_for_selector('#navmesh[aria-pressed="true"]')
-            page.mouse.move(500, 400)
-            page.mouse.down()
-            page.mouse.move(620, 410, steps=5)
-            page.mouse.up()
-            page.mouse.click(500, 640)
-            page.wait_for_selector("#picked dd")
-            assert "category" in page.inner_text("#picked")
-            page.keyboard.press("v")
-            page.wait_for_selector('#points[aria-pressed="true"]')
-            draw(page, "scene")
-            page.click("#orbit")
-            page.wait_for_selector('#orbit[aria-pressed="true"]')
-            slide(page, "#storey", 0)
-            said(page, "#storey-name", re.compile("^1 of"))
-            page.mouse.move(500, 400)
-            page.mouse.wheel(0, -300)
-            draw(page, "scene-above")
-            assert has_no_scrollbar(page)
+        page.wait_for_selector('body[data-phase="scene"]')
+        place = page.inner_text("#place")
+        page.keyboard.down("w")
+        playwright.expect(page.locator("#place")).not_to_have_text(place, timeout=PATIENCE_MS)
+        page.keyboard.up("w")
+        page.keyboard.press("g")
+        page.wait_for_selector('#navmesh[aria-pressed="true"]')
+        page.mouse.move(500, 400)
+        page.mouse.down()
+        page.mouse.move(620, 410, steps=5)
+        page.mouse.up()
+        page.mouse.click(500, 640)
+        page.wait_for_selector("#picked dd")
+        assert "category" in page.inner_text("#picked")
+        page.keyboard.press("v")
+        page.wait_for_selector('#points[aria-pressed="true"]')
+        draw(page, "scene")
+        page.click("#orbit")
+        page.wait_for_selector('#orbit[aria-pressed="true"]')
+        slide(page, "#storey", 0)
+        said(page, "#storey-name", re.compile("^1 of"))
+        page.mouse.move(500, 400)
+        page.mouse.wheel(0, -300)
+        draw(page, "scene-above")
+        assert has_no_scrollbar(page)
 
 
 def test_a_replay_is_watched(tmp_path: Path) -> None:

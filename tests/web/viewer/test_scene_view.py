@@ -108,8 +108,12 @@ def test_view_points_are_those_of_the_picked_object() -> None:
 
 
 def test_storeys_are_seen_from_above_one_by_one() -> None:
-    walk = walk_in("houses-v1/val/00005")
+    walk = walk_in("houses-v1/val/00015")
     levels = walk.describe()["storeys"]
+    assert levels == 2
+    walk.handle(Choose(1))
+    assert walk.describe()["place"][1] > 2.0  # the camera walks on in that storey
+    walk.handle(Choose(2))
     walk.handle(Show("orbit"))
     whole = walk.draw()
     walk.handle(Choose(0))
