@@ -396,7 +396,7 @@ def test_equal_questions_are_asked_once(server):
     agent.reset([Start(0, "a", "s"), Start(1, "b", "s")])
     observations = {name: value[[0, 0]] for name, value in batch.observations.items()}
     assert agent.act(observations, np.ones(2, bool)).tolist() == [1, 1] and len(server.asked) == 1
-    assert agent.costs(0) == agent.costs(1) and agent.costs(0)["answers"] == 1
+    assert agent.episode_costs(0) == agent.episode_costs(1) and agent.episode_costs(0)["answers"] == 1
 
 
 def test_one_problem_does_not_waste_the_other_answer(server):

@@ -160,7 +160,7 @@ def test_environments_and_settings_are_readable():
     assert repr(env) == str(env) == expected
     envs = NavigationVectorEnv(2, SmallPointNav(), episodes=[AHEAD], worlds=make_cache(), threads=1)
     assert repr(envs).startswith(f"NavigationVectorEnv(num_envs=2, task='{env.task.protocol_id}'")
-    assert "at most" in show(env)._repr_html_()
+    assert all("at most" in show(one)._repr_html_() for one in (env, envs))
     settings = EvaluationSettings("pointnav-v1", agent="expert", episodes=1200, corrupt=("dark",))
     assert repr(settings) == (
         "EvaluationSettings(protocol='pointnav-v1', agent='expert', episodes=1200, corrupt=('dark',))"

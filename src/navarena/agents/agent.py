@@ -136,7 +136,7 @@ class Agent(ABC):
     def forgo_declaration(self) -> None:  # noqa: B027 - a hook: most agents need none
         """Called once where an oracle declares in its place: a policy may leave its own declaration out."""
 
-    def costs(self, slot: int) -> Mapping[str, float]:
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
         """What the current episode of `slot` has cost beside time, such as {"prompt_tokens": 1200}.
 
         It is written beside the times of the episode (see evaluation.records.times), and no number of a

@@ -165,8 +165,8 @@ class CompensatingAgent(Agent):
                 self._corrections[start.slot] = 0
         self._inner.reset(starts)
 
-    def costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.costs(slot)
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
+        return self._inner.episode_costs(slot)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         actions, asked = np.zeros(len(active), np.int64), active.copy()

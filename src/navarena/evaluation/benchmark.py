@@ -97,7 +97,7 @@ class BatchAgent(Protocol):
         """Choose actions (N,) int64, or (N, K) float64, for the slots where `active` (N,) bool holds."""
         ...
 
-    def costs(self, slot: int) -> Mapping[str, float]:
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
         """What the current episode of `slot` has cost beside time."""
         ...
 

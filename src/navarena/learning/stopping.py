@@ -106,8 +106,8 @@ class StoppingAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         self._inner.reset(starts)
 
-    def costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.costs(slot)
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
+        return self._inner.episode_costs(slot)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         actions = require_actions(self._inner.act(observations, active), len(active), None)

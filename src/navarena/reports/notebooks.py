@@ -34,6 +34,7 @@ from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.world import open_world
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.vector_env import NavigationVectorEnv
 
 PLAN_PX = (560, 440)
 """Width and height of plans."""
@@ -127,7 +128,7 @@ def show(thing: Any, trajectory: Trajectory | None = None) -> View:
         return view_run(load_evaluation(Path(thing)))
     if isinstance(thing, Mapping):
         return view_observations(thing)
-    if isinstance(thing, NavigationEnv):
+    if isinstance(thing, NavigationEnv | NavigationVectorEnv):
         return view_env(thing)
     if (
         isinstance(thing, list | tuple)
@@ -272,7 +273,7 @@ def _write(array: np.ndarray) -> str:
     return f"{array.shape} {array.dtype}"
 
 
-def view_env(env: NavigationEnv) -> View:
+def view_env(env: NavigationEnv | NavigationVectorEnv) -> View:
     """The rules of an environment, and what it observes."""
     task = env.task
     facts = (

@@ -124,10 +124,43 @@ class TellTale(Walker):
         return 1
 
 
-AGENTS = {
-    kind.__name__: kind
-    for kind in (Sleeper, Leaker, Learner, ForgetfulLearner, Refuser, Absent, Mortal, TellTale, Walker)
-}
+class Spender(Walker):
+    """Spends a coin for each action of an episode."""
+
+    def reset(self, starts):
+        super().reset(starts)
+        for start in starts:
+            self.__dict__.setdefault("coins", {})[start.slot] = 0
+
+    def choose(self, slot, offset):
+        self.coins[slot] += 1
+        return super().choose(slot, offset)
+
+    def episode_costs(self, slot):
+        return {"coins": np.int64(self.coins[slot])}
+
+
+class Muddler(Walker):
+    """Cannot say what it has spent."""
+
+    def episode_costs(self, slot):
+        return {"coins": "many"}
+
+
+KINDS = (
+    Sleeper,
+    Leaker,
+    Learner,
+    ForgetfulLearner,
+    Refuser,
+    Absent,
+    Mortal,
+    TellTale,
+    Walker,
+    Spender,
+    Muddler,
+)
+AGENTS = {kind.__name__: kind for kind in KINDS}
 
 
 class SubtaskBatch(CorridorBatch):
@@ -368,3 +401,23 @@ def test_times_stand_beside_the_results(tmp_path):
     again = run(tmp_path, "Sleeper")
     assert again.times == {"simulator": 1.0, "agent": 2.0, "output": 0.5}
     assert pq.read_table(tmp_path / "times.parquet").to_pylist()[1]["agent_seconds"] is None
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_costs_stand_beside_the_times_and_change_no_result(tmp_path, workers):
+    evaluation = run(tmp_path / "spender", "Spender", batch_size=4, workers=workers)
+    spent = {row.episode_id: row.steps for row in evaluation.rows}
+    times = read_times(tmp_path / "spender")
+    assert {name: one.costs for name, one in times.items()} == {k: {"coins": v} for k, v in spent.items()}
+    assert evaluation.costs == {"coins": sum(spent.values())}
+    table = pq.read_table(tmp_path / "spender" / "times.parquet").to_pylist()
+    assert [row["coins"] for row in table] == [spent[row["episode_id"]] for row in table]
+    plain = run(tmp_path / "plain", "Walker")
+    assert plain.rows == evaluation.rows and plain.costs == {}
+    assert b"costs" not in (tmp_path / "plain" / "times-0.jsonl").read_bytes()
+    assert "coins" not in pq.read_table(tmp_path / "plain" / "times.parquet").column_names
+
+
+def test_costs_that_are_no_numbers_are_told(tmp_path):
+    with pytest.raises(InputError, match="Muddler' cannot be asked for its costs; it raised ValueError"):
+        run(tmp_path, "Muddler")

@@ -83,7 +83,7 @@ class LanguageModelAgent(Agent):
                 self._memories[start.slot] = self._interviewer.make_memory()
                 self._costs[start.slot] = {}
 
-    def costs(self, slot: int) -> Mapping[str, float]:
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
         """Answers, those of them that were kept from before, tokens, and seconds of the model."""
         return dict(self._costs.get(slot, {}))
 

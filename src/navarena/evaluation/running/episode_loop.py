@@ -355,7 +355,7 @@ class EpisodeLoop:
                 simulator=simulator,
                 agent=agent,
                 output=output,
-                costs=dict(self._agent.costs(number)),
+                costs=guard(type(self._agent), "asked for its costs", _read_costs, self._agent, number),
             )
             self._on_times(times)
             self._on_row(row)
@@ -363,6 +363,11 @@ class EpisodeLoop:
         slot.place += 1
         if slot.place == len(slot.group.episodes):
             del self._slots[number]
+
+
+def _read_costs(agent: BatchAgent, slot: int) -> dict[str, float]:
+    """What the episode in `slot` has cost, as plain numbers."""
+    return {str(name): float(value) for name, value in agent.episode_costs(slot).items()}
 
 
 def _status_of(error: BaseException) -> Status:
