@@ -22,7 +22,7 @@ LOADING = {
     'dataset = LeRobotDataset("navarena/demos", root="FOLDER")\n'
     '# video_backend="pyav" reads the videos without FFmpeg\'s libraries\n'
     'print(dataset[0]["action"], dataset.meta.total_frames)',
-    "parquet": "from navarena.evaluation.demonstrations.reading import open_demos\n\n"
+    "parquet": "from navarena.evaluation.demonstrations import open_demos\n\n"
     'demos = open_demos("FOLDER")\n'
     "episode = demos.read(0)\n"
     "print(episode.actions, {name: seen.shape for name, seen in episode.observations.items()})",
