@@ -1,7 +1,7 @@
 """Settings of HAMT, the transformer that follows instructions on graphs. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from navarena.core.errors import InputError
 
@@ -80,7 +80,7 @@ SMALL = HAMTSettings(
 )
 """Sizes for processors."""
 
-TOUR_ROWS = {
+TOUR_ROWS: dict[str, dict[str, Any]] = {
     "ph": {"tour": True, "frozen_text": True, "frozen_history": True},
     "ph+th": {"tour": True, "frozen_text": True},
     "ph+th+phi": {"tour": True, "frozen_text": True, "parts_tour": True},

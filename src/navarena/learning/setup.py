@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -221,7 +221,8 @@ def _drop_habits(policy: PolicySettings) -> PolicySettings:
     if policy.memory != "hamt":
         return plain
     flags = ("tour", "parts_tour", "frozen_text", "frozen_history", "weighs_turns")
-    hamt = replace(policy.hamt, **dict.fromkeys(flags, False))
+    forgets: dict[str, Any] = dict.fromkeys(flags, False)
+    hamt = replace(policy.hamt, **forgets)
     return replace(plain, hamt=hamt, remembers="episode")
 
 
