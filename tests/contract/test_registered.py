@@ -21,6 +21,9 @@ from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.catalog import get_recipe
+from navarena.episodes.encoding.catalog import ENCODERS
+from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
+from navarena.mapping.labellers import LABELLERS
 from navarena.metrics.catalog import METRICS
 from navarena.simulation.body_catalog import BODIES
 from navarena.simulation.sensors.catalog import SENSORS
@@ -53,9 +56,41 @@ FOR_SOME = {
     "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "modular-cow": ("goat", "expected goat-v1 or one of its skills"),
     "vlm": ("none", r"expected vlm\?url=http://HOST:PORT/v1&model=NAME, got no url"),
+    "modular-goat": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
+
+WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
+"""Agents that need trained parts -> how the tests name them, with parts made here."""
+
+
+class Floors:
+    """A labeller: what is bright is a bed."""
+
+    classes = ("void", "bed")
+
+    def label(self, rgb, depth):
+        return (rgb.max(-1) > 128).astype(np.int32)
+
+
+class Brightness(GoalEncoder):
+    """A goal encoder: mean colours, and lengths of texts."""
+
+    name, dimension, sees_images = "brightness", 3, True
+
+    def encode_words(self, texts):
+        return unit_rows(np.array([(len(one), 1, 1) for one in texts], float))
+
+    def encode_images(self, images):
+        return unit_rows(np.stack([one.reshape(-1, 3).mean(0) + 1 for one in images]))
+
+
+@pytest.fixture(autouse=True)
+def made_parts(monkeypatch):
+    monkeypatch.setitem(LABELLERS._objects, "floors", lambda text: Floors())
+    monkeypatch.setitem(ENCODERS._objects, "brightness", Brightness)
+
 
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
 
@@ -331,7 +366,7 @@ def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
         with pytest.raises(InputError, match=refusal):
             load_agent(agent_name, task)
         return
-    episodes = episodes_for(task)
+    episodes, agent_name = episodes_for(task), WITH_FILES.get(agent_name, agent_name)
     together = run_agent(agent_name, task, episodes, 4)
     assert together == run_agent(agent_name, task, episodes, 4)
     assert together == [run_agent(agent_name, task, [episode], 4)[0] for episode in episodes]

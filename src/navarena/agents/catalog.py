@@ -14,6 +14,7 @@ AGENTS = Registry(
         "frontier-odometry": "navarena.agents.explorers.frontier:OdometricFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "modular-cow": "navarena.agents.goat.cow:ModularCowAgent",
+        "modular-goat": "navarena.agents.goat.seeing:ModularGoatSeeingAgent",
         "modular-goat-gt": "navarena.agents.goat.modular:ModularGoatAgent",
         "random": "navarena.agents.simple:RandomAgent",
         "random-oracle-found": "navarena.agents.oracles:RandomOracleFoundAgent",

@@ -116,6 +116,9 @@ COMMANDS: Mapping[str, Entry] = {
     "segmenter import": Entry(
         "navarena.cli.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),
+    "segmenter objects": Entry(
+        "navarena.cli.segmenter:SegmenterObjects", "count what a segmenter gets wrong about objects"
+    ),
     "segmenter score": Entry(
         "navarena.cli.segmenter:SegmenterScore", "score a segmenter class by class, in houses"
     ),

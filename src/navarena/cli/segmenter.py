@@ -77,3 +77,52 @@ class SegmenterImport:
         console.text(f"segmenter: {self.out}; navarena segmenter score {self.out}")
         console.result({"folder": str(self.out), "classes": list(info.classes)})
         return 0
+
+
+@dataclass(frozen=True)
+class SegmenterObjects:
+    """Count what a segmenter's parts of images get wrong about objects: missed, wrong, merged and split.
+
+    In images from random poses through GOAT-Bench's camera, in houses that it never saw. With --json, one
+    document is printed with the keys folder, split, images, objects, missed, wrong, merged, split_objects and
+    segments.
+    """
+
+    folder: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+    """Of its checkpoint, or KIND:TEXT of another labeller."""
+    encoder: str | None = None
+    """Names segments by their crops, such as joint:runs/joint; else the segmenter does."""
+    names: str = "val_seen"
+    """Split of GOAT-Bench whose names they may have, beside those of train; of --encoder."""
+    split: str = "val"
+    """Of the houses."""
+    houses: int = 10
+    """The first of the split."""
+    images: int = 20
+    """Of each house."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Draw, label, count; returns the exit code."""
+        from navarena.episodes.encoding.catalog import make_encoder
+        from navarena.episodes.goat.names import names_of_split
+        from navarena.learning.perception.objects import score_objects
+        from navarena.mapping.labellers import find_labeller
+
+        encoder = None if self.encoder is None else make_encoder(self.encoder)
+        names = tuple(dict.fromkeys((*names_of_split("train"), *names_of_split(self.names))))
+        labeller = find_labeller(self.folder)
+        found = score_objects(labeller, self.split, self.houses, self.images, encoder, names)
+        rows = [
+            ("missed", found.missed, found.objects),
+            ("split", found.split, found.objects),
+            ("wrong", found.wrong, found.segments),
+            ("merged", found.merged, found.segments),
+        ]
+        title = f"{self.folder}: {self.houses * self.images} images of {self.split}"
+        console.table(title, ("error", "count", "of"), rows)
+        document = {"folder": self.folder, "split": self.split, "images": self.houses * self.images}
+        errors = {("split_objects" if key == "split" else key): value for key, value in vars(found).items()}
+        console.result(document | errors)
+        return 0

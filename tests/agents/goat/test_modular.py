@@ -19,13 +19,14 @@ from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, Vie
 from navarena.episodes.goals import Subtask
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.scenes.houses.appearance.finishes import COLORS
-from navarena.scenes.scene import SceneObject
+from navarena.scenes.scene import Material, SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from worlds import HALL, draw_navmesh, draw_scene
 
 DARK = np.zeros((4, 4, 3), np.uint8)
+RED, BLUE = (220, 20, 20), (20, 20, 220)
 NOTHING = {"objectgoal": np.str_(""), "language_goal": np.str_(""), "image_goal": DARK}
 
 
@@ -226,7 +227,7 @@ def test_a_search_explores_until_something_is_known_and_gives_up_in_the_end():
 
 
 def hall():
-    """A hall with a red sofa in the north and a bed in the south, each a box of a metre."""
+    """A hall with a blue sofa in the north and a red bed in the south, each a box of a metre."""
     scene = draw_scene(HALL, scene_id="hall")
     vertices, triangles, owners = list(scene.vertices), list(scene.triangles), list(scene.triangle_object)
     objects = [scene.objects[0]]
@@ -244,7 +245,8 @@ def hall():
         vertices=np.array(vertices, np.float32),
         triangles=np.array(triangles, np.int32),
         triangle_object=np.array(owners, np.int32),
-        triangle_material=np.zeros(len(triangles), np.int32),
+        triangle_material=np.select([np.array(owners) == 3, np.array(owners) == 4], [1, 2]).astype(np.int32),
+        materials=(Material("grey", (120, 120, 120)), Material("blue", BLUE), Material("red", RED)),
         objects=tuple(objects),
     )
     floor = [row if 2 <= z <= 7 else row[:4] + "##" + row[6:] for z, row in enumerate(HALL)]
@@ -257,14 +259,14 @@ def subtask(number, category, z, modality="object", text=""):
     return Subtask(modality, category, instances, text)
 
 
-def live(subtasks, boundary):
-    """The trajectory of modular-goat-gt in the hall, with a small camera, and what it knew at each start."""
+def live(subtasks, boundary, name="modular-goat-gt"):
+    """The trajectory of the agent `name` in the hall, with a small camera, and what it knew at each start."""
     task = get_task("goat-v1")
     (camera,) = task.embodiment.cameras
     task.embodiment = replace(task.embodiment, cameras=(replace(camera, width_px=90, height_px=160),))
     worlds = WorldCache(task.embodiment)
     worlds.add(hall())
-    agent = load_agent("modular-goat-gt", task, 0)
+    agent = load_agent(name, task, 0)
     batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
     agent.attach(batch)
     batch.start([0], [Episode("one", "hall", (5.0, 0.0, 5.0), 0.0, LifelongGoal(tuple(subtasks)), None)])

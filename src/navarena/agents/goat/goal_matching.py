@@ -1,5 +1,6 @@
 """Which remembered instance is the goal: by category, by text and by image."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -30,7 +31,19 @@ class Candidates:
     scores: Float32[np.ndarray, "n"]
 
 
-class GoalMatcher:
+class Matcher(ABC):
+    """Interface of matchers: what one body remembers against its current goal."""
+
+    @abstractmethod
+    def face(self, goal: GoalQuery) -> None:
+        """From now on `goal` is looked for."""
+
+    @abstractmethod
+    def rank(self, instances: Sequence[Instance]) -> Candidates:
+        """Those of `instances` that may be the goal, with scores."""
+
+
+class GoalMatcher(Matcher):
     """Scores what one body remembers against its current goal; what has not changed is not scored again.
 
     Args:

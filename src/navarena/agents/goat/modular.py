@@ -4,80 +4,44 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import ImageMatcher, make_encoder
-from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.goal_finders import GoalFinder
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_matching import GoalMatcher
-from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
-from navarena.agents.goat.instance_aims import aim_at, stay_at
-from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
+from navarena.agents.goat.instance_finder import InstanceFinder, Perception
+from navarena.agents.goat.search import USUAL_SEARCH, SearchSettings
 from navarena.core.errors import InputError
-from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
+from navarena.mapping import SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.goat import GoatState
 from navarena.tasks.task import Task, require_state
-
-MEMORY = InstanceSettings(views=4, crop_px=192)
-"""Of the agent: crops large enough for keypoints."""
 
 OVERLOOKED = frozenset(("floor", "ceiling", "wall"))
 """Structure that is no goal and distinguishes no place."""
 
 
-class InstanceFinder(GoalFinder):
-    """Finds the goals of GOAT-Bench in an instance memory with true labels, one for each body.
+class TrueLabels(Perception):
+    """Objects as the simulator marks them, and the category of every goal; privileged."""
 
-    Args:
-        task: of GOAT-Bench; raises InputError for another.
-        settings: when an object is taken for the goal.
-    """
+    sensors = ("rgb", "instance")
 
-    def __init__(self, task: Task, settings: SearchSettings) -> None:
-        self.sensors = ("rgb", "instance", *require_goal_sensors(task))
-        self.memory = InstanceMemory(1, MEMORY)
-        self._settings = settings
+    def __init__(self) -> None:
         self._words, self._images = make_encoder("words"), ImageMatcher()
-        self._searches: dict[int, Search] = {}
         self._categories: dict[int, Mapping[int, str]] = {}
         self._batch: NavigationBatch | None = None
 
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to read what ids in instance images mean."""
         self._batch = batch
-        self.memory = InstanceMemory(batch.slots, MEMORY)
 
-    def begin(self, start: Start) -> None:
-        before = self._searches.get(start.slot)
-        age = 0 if before is None or start.boundary >= Boundary.EPISODE else before.age
-        matcher = GoalMatcher(self._words, self._images)
-        self._searches[start.slot] = Search(matcher, self._settings, age)
-        if start.boundary >= Boundary.EPISODE:
-            self.memory.reset([start.slot])
-            world = self._require_batch().simulator.slot_worlds.world(start.slot)
-            objects = () if world is None else world.scene.objects
-            self._categories[start.slot] = {
-                one.object_id: one.category for one in objects if one.category not in OVERLOOKED
-            }
+    def begin(self, slot: int) -> None:
+        world = self._require_batch().simulator.slot_worlds.world(slot)
+        objects = () if world is None else world.scene.objects
+        self._categories[slot] = {
+            one.object_id: one.category for one in objects if one.category not in OVERLOOKED
+        }
 
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
-    ) -> Aim | None:
-        self.memory.observe(slot, self._segment(slot, observations, view))
-        search = self._searches[slot]
-        if search.goal is None:
-            goal = read_goal(observations, self._category_of_goal(slot))
-            if goal is None:
-                return None
-            search.begin(goal)
-        if search.is_hopeless:
-            return stay_at(view.pose)
-        choice = search.choose(self.memory.instances(slot), view.pose[:3, 3], is_explored)
-        return aim_at(choice.instances, choice.is_sure)
-
-    def _segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
+    def segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
         """The images of one body, with its objects marked by their true ids."""
         return SegmentedImage(
             observations["instance"][..., 0],
@@ -92,8 +56,10 @@ class InstanceFinder(GoalFinder):
             is_tracked=True,
         )
 
-    def _category_of_goal(self, slot: int) -> str:
-        """The category of the current goal, whatever its modality."""
+    def make_matcher(self) -> GoalMatcher:
+        return GoalMatcher(self._words, self._images)
+
+    def category_of_goal(self, slot: int) -> str:
         batch = self._require_batch()
         progress = require_state(batch.state, GoatState, batch.task, "modular agents").progress_of(slot)
         return progress.subtasks[progress.current].category
@@ -128,4 +94,4 @@ class ModularGoatAgent(MappingAgent):
     )
 
     def __init__(self, task: Task, seed: int = 0, settings: SearchSettings = USUAL_SEARCH) -> None:
-        super().__init__(task, InstanceFinder(task, settings), seed)
+        super().__init__(task, InstanceFinder(task, TrueLabels(), settings), seed)

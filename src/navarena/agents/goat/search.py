@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Float
 
-from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.agents.goat.goal_matching import Candidates, Matcher
 from navarena.episodes.encoding.encoder import GoalQuery
 from navarena.episodes.goals import Modality
 from navarena.mapping import Instance
@@ -72,7 +72,7 @@ class Search:
         age: actions that the memory has lasted for when the search begins.
     """
 
-    def __init__(self, matcher: GoalMatcher, settings: SearchSettings = USUAL_SEARCH, age: int = 0) -> None:
+    def __init__(self, matcher: Matcher, settings: SearchSettings = USUAL_SEARCH, age: int = 0) -> None:
         self._matcher, self._settings, self._age = matcher, settings, age
         self._goal: GoalQuery | None = None
         self._steps = 0
@@ -111,10 +111,13 @@ class Search:
         found = self._matcher.rank(known)
         if self._goal is None or not found.instances:
             return EXPLORE
-        if self._goal.modality == "object":
-            return Choice(found.instances)
-        self._doubted += 1
         modality = self._goal.modality
+        if modality == "object":
+            least = self._settings.accept[modality]
+            sure = [one for one, score in zip(found.instances, found.scores) if score >= least]
+            if sure:
+                return Choice(sure)
+        self._doubted += 1
         seen = [k for k, one in enumerate(found.instances) if len(one.points)]
         best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
         is_late = is_explored or self._is_late(modality)

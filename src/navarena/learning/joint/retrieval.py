@@ -145,7 +145,7 @@ def calibrate(encoder: GoalEncoder, houses: list[HousePairs]) -> dict[Modality, 
 
 
 def choose_threshold(scores: Float[np.ndarray, "n"], is_right: Bool[np.ndarray, "n"]) -> float:
-    """The largest of `scores` (N,) from which on right answers outnumber wrong ones the most.
+    """The largest of `scores` (N,) float32 from which on right answers outnumber wrong ones the most.
 
     Where no threshold lets more right than wrong ones through, the largest score.
     """

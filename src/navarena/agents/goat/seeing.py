@@ -1,0 +1,170 @@
+"""`modular-goat`: Modular GOAT that sees for itself, by a segmenter and a joint space of texts and images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar, Literal, get_args
+
+import msgspec
+import numpy as np
+
+from navarena.agents.agent import Agent
+from navarena.agents.encoders import ImageMatcher, make_encoder
+from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.agents.explorers.sightings import DepthView
+from navarena.agents.goat.detection import detect
+from navarena.agents.goat.goal_query import possible_categories, require_goal_sensors
+from navarena.agents.goat.instance_finder import InstanceFinder, Perception
+from navarena.agents.goat.search import SearchSettings
+from navarena.agents.goat.seeing_matcher import Images, Naming, SeeingMatcher, SeeingSettings
+from navarena.core.errors import InputError, require_name
+from navarena.core.files import read_json
+from navarena.episodes.encoding.encoder import GoalEncoder
+from navarena.episodes.goals import Modality
+from navarena.episodes.goat.names import names_of_split
+from navarena.mapping import SegmentedImage
+from navarena.mapping.labellers import Labeller, find_labeller
+from navarena.tasks.task import Task
+
+SEEING_SEARCH = SearchSettings(
+    accept=MappingProxyType({"object": 0.3, "description": 0.5, "image": 0.4}),
+    patience=MappingProxyType({"object": 150, "description": 150, "image": 150}),
+    settled=MappingProxyType({"object": 400, "description": 400, "image": 600}),
+)
+"""Our choices, until thresholds are calibrated."""
+
+_NEVER: Mapping[Modality, int] = MappingProxyType({"object": 5000, "description": 5000, "image": 5000})
+
+PAPER_SEARCH = SearchSettings(
+    accept=MappingProxyType({"object": 0.0, "description": 0.24, "image": 24.5}),
+    patience=_NEVER,
+    settled=_NEVER,
+)
+"""The thresholds of Modular GOAT (home-robot, hm3d_eval_stretch.yaml): cosines of CLIP, matched keypoints;
+the best match is taken where everything is explored, or after 500 actions."""
+
+Preset = Literal["ours", "paper"]
+
+
+@dataclass(frozen=True)
+class SeeingOptions:
+    """What `modular-goat?NAME=VALUE&...` sets.
+
+    Attributes:
+        segmenter: folder or name of the labeller; empty for $NAVARENA_SEGMENTER.
+        encoder: name of the encoder of texts and images.
+        naming: "open": instances are named by their crops; "closed": as the segmenter calls them.
+        images: how images of goals are compared with views.
+        preset: "ours", or the published thresholds "paper", with counted keypoints.
+        thresholds: file of `navarena encoder calibrate`, in the place of the preset's thresholds; empty
+            without.
+    """
+
+    segmenter: str = ""
+    encoder: str = "joint:runs/train/joint-small"
+    naming: Naming = "open"
+    images: Images = "keypoints"
+    preset: Preset = "ours"
+    thresholds: str = ""
+
+
+def read_options(text: str) -> SeeingOptions:
+    """The options in NAME=VALUE&NAME=VALUE; raises UnknownNameError, and InputError for other values."""
+    given: dict[str, str] = {}
+    for part in text.split("&"):
+        name, _, value = part.partition("=")
+        require_name("option of modular-goat", name, [one.name for one in fields(SeeingOptions)])
+        choices = {"naming": get_args(Naming), "images": get_args(Images), "preset": get_args(Preset)}
+        if not value or (name in choices and value not in choices[name]):
+            raise InputError(
+                f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {part!r}"
+            )
+        given[name] = value
+    options = msgspec.convert(given, SeeingOptions)
+    return replace(options, images="count") if options.preset == "paper" else options
+
+
+def choose_search(options: SeeingOptions) -> SearchSettings:
+    """When an instance is taken for the goal; raises FileError for thresholds that cannot be read."""
+    search = PAPER_SEARCH if options.preset == "paper" else SEEING_SEARCH
+    if not options.thresholds:
+        return search
+    remedy = "write it by: navarena encoder calibrate"
+    found: dict[Modality, float] = read_json(
+        Path(options.thresholds), "thresholds", dict[Modality, float], remedy
+    )
+    return replace(search, accept=MappingProxyType({**search.accept, **found}))
+
+
+class SeenLabels(Perception):
+    """Objects as a segmenter sees them: connected parts of one class, without jumps of depth.
+
+    Args:
+        labeller: tells the class of every pixel.
+        encoder: of texts and images.
+        settings: how goals are matched.
+
+    Raises InputError for an encoder that does not both read and see.
+    """
+
+    def __init__(self, labeller: Labeller, encoder: GoalEncoder, settings: SeeingSettings) -> None:
+        if not (encoder.reads_words and encoder.sees_images):
+            raise InputError(
+                f"expected an encoder of texts and images in one space, got {encoder.name!r}; take "
+                "joint:FOLDER or clip:FOLDER"
+            )
+        self._labeller, self._encoder, self._settings = labeller, encoder, settings
+        self._images = ImageMatcher()
+        self._meanings = {name: possible_categories(name) for name in labeller.classes[1:]}
+
+    def segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
+        rgb = observations["rgb"]
+        metres = np.asarray(view.metres(view.depth), np.float32)
+        segments, classes = detect(self._labeller, rgb, metres)
+        return SegmentedImage(
+            segments,
+            classes,
+            rgb,
+            view.depth,
+            view.pose,
+            view.camera.hfov,
+            view.depth_range,
+            view.scale,
+            view.offset,
+        )
+
+    def make_matcher(self) -> SeeingMatcher:
+        return SeeingMatcher(self._encoder, self._images, self._settings, self._meanings)
+
+
+class ModularGoatSeeingAgent(MappingAgent):
+    """Modular GOAT without privileged input, for `goat-v1` and its single skills.
+
+    A segmenter cuts images into parts, which join to instances as in `modular-goat-gt`. A goal given by its
+    category is an instance whose crops are more like its name than like any other name, in a joint space of
+    texts and images (or, as the control, one that the segmenter calls so); a described one the instance whose
+    crops are most like the text, one shown in an image the instance with the view that matches best. No
+    category of goals given otherwise is known. Behind its name stand options (SeeingOptions), as in
+    modular-goat?segmenter=runs/segmenter&naming=closed.
+
+    Args:
+        task: of GOAT-Bench; raises InputError for another.
+        seed: of the run.
+
+    Raises FileError for missing files of segmenter, encoder or thresholds, MissingExtraError.
+    """
+
+    options: ClassVar[SeeingOptions] = SeeingOptions()
+
+    @classmethod
+    def with_options(cls, text: str) -> type[Agent]:
+        return type("ModularGoatSeeingAgent", (cls,), {"options": read_options(text), "__doc__": cls.__doc__})
+
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        require_goal_sensors(task)
+        options = self.options
+        settings = SeeingSettings(options.naming, options.images, names_of_split("train"))
+        labeller, encoder = find_labeller(options.segmenter), make_encoder(options.encoder)
+        perception = SeenLabels(labeller, encoder, settings)
+        super().__init__(task, InstanceFinder(task, perception, choose_search(options)), seed)
