@@ -63,7 +63,7 @@ class FeaturesMake:
     def _make_features(self, atlas: GraphAtlas, worlds: WorldCache) -> tuple[ViewFeatures, Camera]:
         if self.encoder in SIZES:
             return HouseFeatures(atlas, worlds, self.encoder), HOUSE_CAMERA
-        from navarena.agents.encoders.catalog import ENCODERS, make_encoder
+        from navarena.episodes.encoding.catalog import ENCODERS, make_encoder
 
         if self.encoder.partition(":")[0] not in ENCODERS:
             raise unknown_name("encoder of views", self.encoder, [*SIZES, *ENCODERS.names()])
