@@ -80,7 +80,7 @@ def test_defects_keep_their_traceback(error: Exception) -> None:
     [
         (["evalute"], "unknown command 'evalute'. Did you mean 'evaluate'?"),
         (["scene", "imprt"], "unknown scene command 'imprt'. Did you mean 'import'?"),
-        (["scene"], "unknown scene command ''. Known: import, info, make, preview."),
+        (["scene"], "unknown scene command ''. Known: import, info, make, preview, view."),
         (["--jsn"], "unknown command '--jsn'."),
     ],
 )
