@@ -1,5 +1,7 @@
 """What is published: the wheel is small and whole, works where nothing else is, and knows its version."""
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +20,8 @@ MOST_BYTES = 15_000_000
 
 
 def run(*command: object, cwd: Path | None = None) -> str:
-    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=clean, capture_output=True, text=True)
     assert done.returncode == 0, f"$ {' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -67,8 +70,11 @@ def test_a_clean_environment_evaluates(built: dict[str, Path], tmp_path: Path) -
     binaries = tmp_path / "venv" / "bin"
     run(binaries / "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", built["wheel"])
     assert run(binaries / "navarena", "--version", cwd=tmp_path) == f"navarena {navarena.__version__}\n"
-    arguments = ("evaluate", "pointnav-v1", "--agent", "expert", "--episodes", "2", "--quiet")
-    assert "success" in run(binaries / "navarena", *arguments, cwd=tmp_path)
+    where = run(binaries / "python", "-c", "import navarena; print(navarena.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(tmp_path)
+    arguments = ("evaluate", "pointnav-v1", "--agent", "expert", "--episodes", "2", "--json")
+    printed = json.loads(run(binaries / "navarena", *arguments, cwd=tmp_path))
+    assert printed["episodes"] == 2 and printed["metrics"]["success"]["mean"] == 1.0
 
 
 def test_the_version_stands_everywhere() -> None:
