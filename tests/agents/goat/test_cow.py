@@ -11,7 +11,7 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.view_memory import ViewMemory, ViewSettings, cut_tiles
-from navarena.agents.loading import declare_agent
+from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
@@ -130,3 +130,12 @@ def test_clip_from_disk_knows_words_and_images(tmp_path):
     assert see(agent, 200, {"objectgoal": "couch"}).arrival is None
     agent.reset([Start(0, "one", "hall", Boundary.SUBTASK, 0)])
     assert see(agent, 200, {"image_goal": np.full((64, 64, 3), 200, np.uint8)}).arrival is None
+
+
+def test_an_encoder_is_named_behind_the_agent():
+    task = get_task("goat-v1")
+    with pytest.raises(InputError, match="sees images, got 'words'"):
+        load_agent("modular-cow?encoder=words", task)
+    with pytest.raises(InputError, match="expected encoder=NAME behind modular-cow"):
+        load_agent("modular-cow?images", task)
+    assert load_agent("modular-cow?encoder=images", task).finder._encoder.name == "images"

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.agents.agent import Boundary, Start
+from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import GoalFinder
@@ -135,16 +136,28 @@ class ModularCowAgent(MappingAgent):
     Args:
         task: of GOAT-Bench; raises InputError for another.
         seed: of the run.
-        encoder: name of one that sees images, as of `make_encoder`, or the encoder itself.
+        encoder: name of one that sees images, as of `make_encoder`, or the encoder itself; None for the one
+            behind the agent's name, as in modular-cow?encoder=joint:FOLDER.
         settings: when a view is taken for the goal.
     """
+
+    encoder: ClassVar[str] = "images"
+
+    @classmethod
+    def with_options(cls, text: str) -> type[Agent]:
+        """The agent of `modular-cow?encoder=NAME`; raises InputError for other options."""
+        name, _, encoder = text.partition("=")
+        if name != "encoder" or not encoder:
+            raise InputError(f"expected encoder=NAME behind modular-cow, such as joint:FOLDER, got {text!r}")
+        return type("ModularCowAgent", (cls,), {"encoder": encoder, "__doc__": cls.__doc__})
 
     def __init__(
         self,
         task: Task,
         seed: int = 0,
-        encoder: str | GoalEncoder = "images",
+        encoder: str | GoalEncoder | None = None,
         settings: CowSettings = USUAL_COW,
     ) -> None:
+        encoder = self.encoder if encoder is None else encoder
         chosen = make_encoder(encoder) if isinstance(encoder, str) else encoder
         super().__init__(task, ViewFinder(task, chosen, settings), seed)
