@@ -55,8 +55,9 @@ def find_labeller(text: str) -> Labeller:
     found = text or os.environ.get(SEGMENTER_VARIABLE, "")
     if not found:
         raise InputError(
-            "expected a segmenter to predict classes by, got none; write its folder behind the sensor, as "
-            f"semantic_predicted:DIR, or set {SEGMENTER_VARIABLE} (navarena train segmenter-small makes one)"
+            "expected a segmenter to predict classes by, got none; write its folder behind the name, as "
+            "modular-goat?segmenter=DIR or semantic_predicted:DIR, or set "
+            f"{SEGMENTER_VARIABLE} (navarena train segmenter-small makes one)"
         )
     kind, mark, rest = found.partition(":")
     made: Labeller = (

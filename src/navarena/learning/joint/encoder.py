@@ -76,7 +76,10 @@ def read_joint_info(folder: Path) -> JointInfo:
     """What the joint space in `folder` is; raises FileError when there is none, or one of another format."""
     path = folder / INFO
     if not path.is_file():
-        raise FileError(f"expected a joint space in {folder}, found no {INFO} there; {_REMEDY}")
+        raise FileError(
+            f"expected a joint space in {folder}, found no {INFO} there; train one "
+            "(navarena train joint-small)"
+        )
     found = read_json(path, "joint space's checkpoint", dict[str, Any], _REMEDY).get("format")
     if found != FORMAT:
         raise FileError(f"expected a joint space ({FORMAT}) in {path}, got {found!r}; {_REMEDY}")
