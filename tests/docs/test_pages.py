@@ -107,5 +107,5 @@ def test_statistics_of_houses_come_from_the_file(pages: ModuleType) -> None:
 
 def test_notebooks_show_code_and_outputs(pages: ModuleType) -> None:
     page = pages.expand("<!-- notebook: notebooks/first-steps.ipynb -->")
-    assert page.startswith("# First steps") and "```python\nimport navarena" in page
+    assert page.startswith("# First steps") and "```python\nfrom pathlib import Path\n" in page
     assert "data:image/png;base64," in page and "<!-- notebook" not in page

@@ -351,7 +351,9 @@ def change_setting(settings: Any, text: str) -> Any:
         inner = ", ".join(f"{first}.{one.name}" for one in fields(now))
         raise InputError(f"expected one of {inner}, got {first} itself")
     kind = get_type_hints(type(settings))[first]
-    parts = value.split(",") if isinstance(now, tuple) else value
+    parts: str | list[str] = value
+    if isinstance(now, tuple):
+        parts = value.split(",") if value else []
     try:
         return replace(settings, **{first: msgspec.convert(parts, kind, strict=False)})
     except msgspec.ValidationError as error:
