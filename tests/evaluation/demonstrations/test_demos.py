@@ -41,7 +41,7 @@ def test_frames_are_what_a_body_sees_that_takes_the_actions(exact: Path) -> None
     """A batch of one slot, stepped by hand, is the reference."""
     task = get_task(PROTOCOL)
     episodes = {one.episode_id: one for one in load_task_episodes(task, "mini", None, NO_SOURCES).episodes}
-    demos = open_demos(exact)
+    demos = open_demos(exact, PROTOCOL)
     batch = NavigationBatch(task, 1, 1)
     for entry, found in zip(demos.manifest.episodes, demos, strict=True):
         batch.start([0], [episodes[entry.episode_id]])

@@ -73,7 +73,10 @@ def test_kill_9_at_any_time(workers: int, whole: dict[str, bytes], tmp_path: Pat
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_a_cluster_writes_the_same_bytes(whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_cluster_writes_the_same_bytes(
+    whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # of a cluster that nobody else reaches
     assert main([*ARGUMENTS, "--out", str(tmp_path / "demos"), "--ray", "local", "--workers", "2"]) == 0
     assert files_of(tmp_path / "demos") == whole

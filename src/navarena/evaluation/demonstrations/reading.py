@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Shaped
 
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, translate_damage
+from navarena.core.protocol_ids import split_protocol
 from navarena.evaluation.demonstrations.columns import Column
 from navarena.evaluation.demonstrations.images import (
     decode_array,
@@ -162,6 +163,6 @@ def open_demos(folder: str | Path, protocol: str | None = None) -> DemoSet:
             f"expected complete demonstrations in {folder}, got half-written ones; give the command of "
             "`navarena demos` that began them again, which goes on"
         )
-    if protocol is not None and manifest.protocol != protocol:
+    if protocol is not None and split_protocol(manifest.protocol) != split_protocol(protocol):
         raise InputError(f"expected demonstrations of {protocol}, got {folder} of {manifest.protocol}")
     return DemoSet(folder, manifest)
