@@ -44,7 +44,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def pictures(view):
+def images_of(view):
     links = [attrs["src"] for tag, attrs in Tags(view._repr_html_()).tags if tag == "img"]
     data = [base64.b64decode(link.removeprefix("data:image/png;base64,")) for link in links]
     return [np.asarray(Image.open(io.BytesIO(one))) for one in data]
@@ -83,8 +83,8 @@ def all_shown(kind):
 def test_scenes_show_their_storeys_and_what_they_hold():
     scene = draw_world(HALL, scene_id="hall").scene
     view = show(scene)
-    (picture,) = pictures(view)
-    assert picture.shape == (440, 560, 3) and picture.std() > 5
+    (image,) = images_of(view)
+    assert image.shape == (440, 560, 3) and image.std() > 5
     assert "triangles</td><td" in scene._repr_html_() and f"{len(scene.triangles):,}" in scene._repr_html_()
     assert Image.open(io.BytesIO(scene._repr_png_())).size == (560, 440)
     assert repr(scene) == f"Scene(scene_id='hall', triangles={len(scene.triangles)}, objects=2, rooms=0)"
@@ -92,11 +92,11 @@ def test_scenes_show_their_storeys_and_what_they_hold():
 
 def test_navmeshes_show_their_floor_and_its_holes():
     world = draw_world(HALL, scene_id="hall")
-    (picture,) = pictures(show(world.navmesh))
-    colors = {tuple(one) for one in picture.reshape(-1, 3)}
+    (image,) = images_of(show(world.navmesh))
+    colors = {tuple(one) for one in image.reshape(-1, 3)}
     assert {(227, 232, 238), (246, 247, 249), (154, 165, 177)} <= colors, "floor, paper and border"
     assert f"{world.navmesh.navigable_area:.1f} m2" in world.navmesh._repr_html_()
-    share = (picture == (227, 232, 238)).all(-1).mean()
+    share = (image == (227, 232, 238)).all(-1).mean()
     low, high = world.navmesh.vertices.min(0), world.navmesh.vertices.max(0)
     scale = min(0.94 * 560 / (high[0] - low[0]), 0.94 * 440 / (high[2] - low[2]))
     assert share * 560 * 440 / scale**2 == pytest.approx(world.navmesh.navigable_area, rel=0.05)
@@ -109,15 +109,15 @@ def test_trajectories_show_where_they_went():
     view = show(track)
     facts = dict(view.facts)
     assert facts["path"] == "3.00 m, 1 collisions" and facts["success"] == "yes" and facts["actions"] == "2"
-    (picture,) = pictures(view)
-    assert (picture == (179, 38, 30)).all(-1).any(), "the collision"
+    (image,) = images_of(view)
+    assert (image == (179, 38, 30)).all(-1).any(), "the collision"
     assert repr(track) == "Trajectory(steps=2, distance_to_goal=0.0, succeeded=True)"
 
 
 def test_episodes_without_their_scene_still_show_what_they_are():
     episode = replace(AHEAD, scene_id="no-such-set/val/3")
     view = show(episode)
-    assert not view.pictures and view._repr_png_() is None
+    assert not view.images and view._repr_png_() is None
     assert "no-such-set" in dict(view.facts)["no plan"] and dict(view.facts)["distance"] == "1.00 m"
 
 
@@ -133,12 +133,12 @@ def test_observations_show_images_and_numbers():
         "instruction": HOSTILE,
     }
     view = show(seen)
-    first, depth, classes = pictures(view)
+    first, depth, classes = images_of(view)
     assert np.array_equal(first, rgb) and depth.shape == classes.shape == (6, 8, 3)
     assert depth[1].mean() > depth[5].mean(), "near is light"
     facts = dict(view.facts)
     assert facts["pointgoal"] == "[ 1.5  -0.25]" and facts["view_features"] == "(36, 4) float32"
-    assert np.array_equal(pictures(view_observations({"rgb": rgb[None]}))[0], rgb), "the first of a batch"
+    assert np.array_equal(images_of(view_observations({"rgb": rgb[None]}))[0], rgb), "the first of a batch"
 
 
 def test_hostile_names_are_escaped():

@@ -53,7 +53,7 @@ NO_PLAN = ScenePlan(
 
 
 @dataclass(frozen=True)
-class Picture:
+class ShownImage:
     """An image of a view.
 
     Attributes:
@@ -77,13 +77,13 @@ class View:
     Attributes:
         title: one line.
         facts: (name, value) of each.
-        pictures: images.
+        images: below the facts.
         tables: below them, with headings.
     """
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    images: tuple[ShownImage, ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class View:
         return render_template("notebook.html", view=self)
 
     def _repr_png_(self) -> bytes | None:
-        return encode_png(self.pictures[0].image) if self.pictures else None
+        return encode_png(self.images[0].image) if self.images else None
 
     def write(self, path: str | Path) -> None:
         """Write it to `path`: an HTML page, or its first image as .png.
@@ -152,13 +152,13 @@ def view_scene(scene: Scene) -> View:
     if scene.objects:
         facts.append(("objects", f"{len(scene.objects)} of {len(scene.categories)} categories"))
     levels: list[int | None] = [*sorted({room.level for room in scene.rooms})[:MOST_STOREYS]] or [None]
-    pictures = [
-        Picture(
+    images = [
+        ShownImage(
             "" if level is None else f"storey {level}", np.asarray(draw_plan(scene, None, level, PLAN_PX, ()))
         )
         for level in levels
     ]
-    return View(f"Scene {scene.scene_id}", tuple(facts), tuple(pictures))
+    return View(f"Scene {scene.scene_id}", tuple(facts), tuple(images))
 
 
 def view_navmesh(navmesh: NavMesh) -> View:
@@ -168,7 +168,7 @@ def view_navmesh(navmesh: NavMesh) -> View:
         ("walkable", f"{navmesh.navigable_area:.1f} m2 in {navmesh.island_count} islands"),
         ("body", f"radius {navmesh.settings.radius:g} m, height {navmesh.settings.height:g} m"),
     )
-    return View("Navmesh", facts, (Picture("", _draw_navmesh(navmesh)),))
+    return View("Navmesh", facts, (ShownImage("", _draw_navmesh(navmesh)),))
 
 
 def _draw_navmesh(navmesh: NavMesh) -> UInt8[np.ndarray, "h w 3"]:
@@ -193,8 +193,8 @@ def view_trajectory(trajectory: Trajectory) -> View:
     """The walked path from above, and how it ended."""
     positions = np.asarray(trajectory.positions, float)
     panel = MapPanel(view_goals(NO_PLAN, np.zeros((0, 3)), positions), trajectory, *PLAN_PX)
-    picture = Picture("walked path, first to last step", panel.draw(len(trajectory.actions)))
-    return View("Trajectory", _describe_walk(trajectory), (picture,))
+    shown = ShownImage("walked path, first to last step", panel.draw(len(trajectory.actions)))
+    return View("Trajectory", _describe_walk(trajectory), (shown,))
 
 
 def _describe_walk(trajectory: Trajectory) -> tuple[tuple[str, str], ...]:
@@ -220,8 +220,8 @@ def view_episode(episode: Episode, trajectory: Trajectory | None = None) -> View
         seen = view_goals(plan, find_goals(episode), np.asarray(walk.positions, float))
     except NavarenaError as error:  # a list of episodes may come without its scenes
         return View(f"Episode {episode.episode_id}", (*facts, ("no plan", str(error))))
-    picture = Picture("", MapPanel(seen, walk, *PLAN_PX).draw(len(walk.actions)))
-    return View(f"Episode {episode.episode_id}", tuple(facts), (picture,))
+    shown = ShownImage("", MapPanel(seen, walk, *PLAN_PX).draw(len(walk.actions)))
+    return View(f"Episode {episode.episode_id}", tuple(facts), (shown,))
 
 
 def _stand(episode: Episode) -> Trajectory:
@@ -240,17 +240,17 @@ def _stand(episode: Episode) -> Trajectory:
 
 def view_observations(observations: Mapping[str, Any]) -> View:
     """Images, and the values of everything else; of a batch the first body's."""
-    pictures, facts = [], []
+    images, facts = [], []
     for name, value in observations.items():
         array = np.asarray(value)
         if array.ndim == 4:
             array = array[0]
         image = _paint(name, array)
         if image is not None:
-            pictures.append(Picture(f"{name} {array.shape} {array.dtype}", image))
+            images.append(ShownImage(f"{name} {array.shape} {array.dtype}", image))
         else:
             facts.append((name, _write(array)))
-    return View("Observations", tuple(facts), tuple(pictures))
+    return View("Observations", tuple(facts), tuple(images))
 
 
 def _paint(name: str, array: np.ndarray) -> UInt8[np.ndarray, "h w 3"] | None:

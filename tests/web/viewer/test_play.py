@@ -72,7 +72,7 @@ def test_every_protocol_can_be_played(protocol: str, tmp_path: Path) -> None:
 
     def script(page: Page) -> None:
         first = page.read_until(lambda state: state["phase"] == "play")
-        told.update(goal=first["goal"]["text"], image=page.images["rgb"], picture=page.images.get("goal"))
+        told.update(goal=first["goal"]["text"], image=page.images["rgb"], goal_image=page.images.get("goal"))
         for _ in range(2):
             act_once(page)
         told["steps"] = page.state["step"]

@@ -21,9 +21,9 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.task import TaskRules
 from navarena.web.viewer.hub import Hub
+from navarena.web.viewer.images import encode_view, paint_image
 from navarena.web.viewer.messages import Act, Go, Look, Message, Show
 from navarena.web.viewer.panorama import SENSORS, Panorama, list_neighbours
-from navarena.web.viewer.pictures import encode_view, paint_image
 
 WAIT_SECONDS = 0.5
 """Between two chances to interrupt a person who thinks."""
@@ -256,10 +256,10 @@ class Desk:
 
     def _describe_goal(self, track: Trajectory, images: dict[str, bytes]) -> dict[str, str]:
         """The current goal as the task gives it; its image goes into `images`."""
-        goal, picture = self._goals[current_goal(track, len(track.actions), len(self._goals))]
-        if picture is not None:
-            images["goal"] = picture
-        return {"text": goal.text if picture is None else UNKNOWN_KIND, "place": goal.place}
+        goal, image = self._goals[current_goal(track, len(track.actions), len(self._goals))]
+        if image is not None:
+            images["goal"] = image
+        return {"text": goal.text if image is None else UNKNOWN_KIND, "place": goal.place}
 
     def _draw_map(self, track: Trajectory) -> str:
         """SVG; empty while the map is off."""

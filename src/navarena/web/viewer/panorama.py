@@ -12,7 +12,7 @@ from navarena.simulation.rendering import Frames, Views, VisibilityRenderer
 from navarena.simulation.world import open_world
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.graphs.rendered_features import VIEW_CAMERA
-from navarena.web.viewer.pictures import encode_view
+from navarena.web.viewer.images import encode_view
 
 SENSORS = ("action_mask", "candidate_angles", "candidate_distances")
 """Observations by which neighbours are shown."""

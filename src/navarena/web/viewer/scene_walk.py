@@ -18,8 +18,8 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
 from navarena.simulation.world import World
 from navarena.web.viewer.hub import Hub
+from navarena.web.viewer.images import encode_view
 from navarena.web.viewer.messages import Choose, Message, Move, Pick, Show
-from navarena.web.viewer.pictures import encode_view
 from navarena.web.viewer.scene_overlays import build_floor_mesh, cover_floor, draw_points
 
 WALKING = Camera(width_px=640, height_px=480, hfov=float(np.deg2rad(80)))

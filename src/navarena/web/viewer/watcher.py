@@ -20,8 +20,8 @@ from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.web.viewer.hub import Hub
+from navarena.web.viewer.images import encode_view, paint_image
 from navarena.web.viewer.messages import Choose, Pace, Show
-from navarena.web.viewer.pictures import encode_view, paint_image
 
 SHOW_SECONDS = 0.1
 """Between two states of the page: an evaluation takes hundreds of steps in that time."""
