@@ -206,7 +206,7 @@ def test_it_declares_no_privilege():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ("segmenter=none&encoder=colours", FileError, "none"),
+        pytest.param("segmenter=none&encoder=colours", FileError, "none", marks=pytest.mark.learn),
         ("segmenter=colour:&encoder=words", InputError, "texts and images in one space, got 'words'"),
         ("encoder=colours", InputError, "NAVARENA_SEGMENTER"),
     ],
