@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -28,16 +29,13 @@ def run(*command: object, cwd: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The sdist, made of a copy of what is in the tree, and the wheel, made of the sdist."""
+    """The sdist, made of a copy of the sources, and the wheel, made of the sdist."""
     folder = tmp_path_factory.mktemp("dist")
     copy = folder / "tree"
-    names = run(
-        "git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard", cwd=ROOT
-    ).splitlines()
-    for name in names:
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, copy)
     maker = "import sys; from setuptools import build_meta as b; print(b.build_sdist(sys.argv[1]))"
     backend = folder / "backend"
     venv.create(backend, with_pip=True)
