@@ -11,10 +11,9 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation import EvaluationSettings, evaluate  # noqa: E402
 from navarena.learning.collection import Collector  # noqa: E402
-from navarena.learning.graph_inputs import GRAPH_INPUTS  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
-from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
-from navarena.learning.inputs import TOKENS, InputSpec  # noqa: E402
+from navarena.learning.hamt_settings import SMALL, TOUR_ROWS  # noqa: E402
+from navarena.learning.inputs import TOKENS  # noqa: E402
 from navarena.learning.networks.hamt import Walk  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
@@ -23,22 +22,9 @@ from navarena.learning.training import Training  # noqa: E402
 from navarena.scenes.graphs.panorama import panorama_angles  # noqa: E402
 from navarena.tasks.task import StepResult  # noqa: E402
 
-pytestmark = pytest.mark.learn
+from .small_hamt import INPUTS, TINY  # noqa: E402
 
-TINY = HAMTSettings(
-    words=30, most_words=8, features=5, width=12, heads=3, inner=16, text_layers=1, panorama_layers=1,
-    cross_layers=2, steps=12, feature_dropout=0.5,
-)  # fmt: skip
-SHAPES = {
-    "instruction_tokens": ((10,), "int32"),
-    "view_features": ((36, 5), "float32"),
-    "view_index": ((), "int64"),
-    "candidate_views": ((4,), "int64"),
-    "candidate_angles": ((4, 4), "float32"),
-    "phase": ((), "int64"),
-    "tour_position": ((), "int64"),
-}
-INPUTS = tuple(InputSpec(name, *SHAPES[name]) for name in GRAPH_INPUTS)
+pytestmark = pytest.mark.learn
 
 
 def make(**changes):

@@ -9,10 +9,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
-from navarena.learning.graph_inputs import GRAPH_INPUTS  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
-from navarena.learning.hamt_settings import HAMTSettings  # noqa: E402
-from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.hamt_proxies import ProxyHeads  # noqa: E402
 from navarena.learning.proxies import (  # noqa: E402
     DISTANCES,
@@ -37,22 +34,10 @@ from navarena.learning.settings import Schedule  # noqa: E402
 from navarena.learning.storage import Fragment  # noqa: E402
 from navarena.learning.training import Training  # noqa: E402
 
+from .small_hamt import INPUTS, TINY  # noqa: E402
+
 pytestmark = pytest.mark.learn
 
-TINY = HAMTSettings(
-    words=30, most_words=8, features=5, width=12, heads=3, inner=16, text_layers=1, panorama_layers=1,
-    cross_layers=2, steps=12, feature_dropout=0.5,
-)  # fmt: skip
-SHAPES = {
-    "instruction_tokens": ((10,), "int32"),
-    "view_features": ((36, 5), "float32"),
-    "view_index": ((), "int64"),
-    "candidate_views": ((4,), "int64"),
-    "candidate_angles": ((4, 4), "float32"),
-    "phase": ((), "int64"),
-    "tour_position": ((), "int64"),
-}
-INPUTS = tuple(InputSpec(name, *SHAPES[name]) for name in GRAPH_INPUTS)
 PLAIN = ProxySettings(image_share=0.0, angle_share=0.0)
 
 
