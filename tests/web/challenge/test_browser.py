@@ -7,7 +7,6 @@ into DIR.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,8 @@ import pytest
 pytestmark = [pytest.mark.server, pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("fastapi")
 playwright = pytest.importorskip("playwright.sync_api")
+
+from ..browsers import open_browser  # noqa: E402
 
 CHALLENGE = """
 name = "Flats"
@@ -68,17 +69,6 @@ class Walker:
         return 1 if abs(bearing) < 0.27 else 2 if bearing > 0 else 3
 """
 PASSWORD = "a long password"
-
-
-@contextmanager
-def open_browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed; run: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -6,7 +6,6 @@ into DIR: wide, narrow and dark.
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,20 +24,11 @@ pytest.importorskip("fastapi")
 pytest.importorskip("websockets")
 playwright = pytest.importorskip("playwright.sync_api")
 
+from ..browsers import open_browser  # noqa: E402
+
 PATIENCE_MS = 120_000
 HOUSE = "houses-v1/val/00015"  # of two storeys
 SHAPES = {"wide": (1280, 860, "light"), "phone": (390, 844, "light"), "dark": (1280, 860, "dark")}
-
-
-@contextmanager
-def open_browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed; run: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @contextmanager
