@@ -2,5 +2,11 @@
 
 from pathlib import Path
 
-BASE_STYLE = Path(__file__).parent / "static" / "base.css"
-"""Colours for light and dark, text, buttons and chips."""
+from navarena.reports.html import TEMPLATES
+
+SHARED_STYLES = (
+    Path(__file__).parent / "static" / "base.css",
+    TEMPLATES / "page.css",
+    TEMPLATES / "topdown.css",
+)
+"""The look of all servers' pages, that of reports, too, and that of drawings."""

@@ -107,7 +107,16 @@ def test_files_and_headers() -> None:
         assert status == 200 and b"<title>Watch" in body
         assert "script-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        for name in ("base.css", "viewer.css", "topdown.css", "link.js", "watch.js", "play.js", "scene.js"):
+        for name in (
+            "base.css",
+            "page.css",
+            "viewer.css",
+            "topdown.css",
+            "link.js",
+            "watch.js",
+            "play.js",
+            "scene.js",
+        ):
             assert get(port, f"/static/{name}")[0] == 200, name
         for path in (
             "/static/play.html",

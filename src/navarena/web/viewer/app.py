@@ -8,18 +8,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Response, WebSocket, WebSocketDisconnect
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from navarena.reports.html import TEMPLATES
 from navarena.web.headers import SecureHeaders
-from navarena.web.page_files import BASE_STYLE
+from navarena.web.page_files import SHARED_STYLES
 from navarena.web.streaming import StreamError
 from navarena.web.viewer.hub import Hub
 from navarena.web.viewer.messages import read_message
 
 FOLDER = Path(__file__).parent / "static"
-FILES = {path.name: path for path in (BASE_STYLE, TEMPLATES / "topdown.css", *sorted(FOLDER.glob("*.*s")))}
+FILES = {path.name: path for path in (*SHARED_STYLES, *sorted(FOLDER.glob("*.*s")))}
 """Styles and scripts by name."""
 
 LOOPBACK = ("127.0.0.1", "localhost")
@@ -42,11 +41,13 @@ def make_viewer_app(page: str, hub: Hub, exports: Mapping[str, Export] | None = 
     """
     app = FastAPI(title=f"navarena {page}", docs_url=None, redoc_url=None, openapi_url=None)
     found, keys = dict(exports or {}), itertools.count()
+    body = (FOLDER / f"{page}.html").read_text()
+    text = (FOLDER / "page.html").read_text().format(title=page.title(), page=page, body=body)
 
     @app.get("/")
     def send_page() -> Response:
         """The page itself."""
-        return FileResponse(FOLDER / f"{page}.html", headers={"cache-control": "no-store"})
+        return HTMLResponse(text, headers={"cache-control": "no-store"})
 
     @app.get("/static/{name}")
     def send_file(name: str) -> Response:

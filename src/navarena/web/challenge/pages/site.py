@@ -20,16 +20,15 @@ from navarena.web.challenge.pages.markdown import render_markdown
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Challenge
 from navarena.web.challenge.storage.engine import Storage
-from navarena.web.page_files import BASE_STYLE
+from navarena.web.page_files import SHARED_STYLES
 
 FOLDER = Path(__file__).parent
 STATIC = (
-    BASE_STYLE,
+    *SHARED_STYLES,
     FOLDER / "static" / "challenge.css",
     FOLDER / "static" / "challenge.js",
-    TEMPLATES / "topdown.css",
 )
-"""Files that pages load: the look of all pages, their own, and the look of drawings."""
+"""Files that pages load: the look of all servers, and their own."""
 
 SECTION_TITLES = {
     "live": "Live",
