@@ -95,6 +95,19 @@ def test_equal_runs_give_equal_poses(run, tmp_path):
     assert first == second
 
 
+def test_evaluate_records_as_replay_does(tmp_path, capsys):
+    told, path = [str(tmp_path / "run"), str(tmp_path / "b.rrd")], tmp_path / "a.rrd"
+    command = ["evaluate", "pointnav-v1", "--agent", "random", "--episodes", "1", "--quiet", "--out", told[0]]
+    assert main([*command, "--rerun", str(path)]) == 0
+    assert f"1 episode recorded in {path}" in capsys.readouterr().out
+    assert main(["replay", told[0], "--rerun", told[1]]) == 0
+    first, second = read(path), read(told[1])
+    first.pop("/__properties", None), second.pop("/__properties", None)
+    assert first == second
+    assert main([*command, "--rerun", str(path), "--repeat", "2"]) == 2
+    assert "expected one run to record with --rerun, got several" in capsys.readouterr().err
+
+
 def test_bad_input_leaves_nothing(run, tmp_path, capsys):
     assert main(["replay", str(run.folder), "--rerun", str(tmp_path / "run.bin")]) == 2
     assert "expected a recording's name to end in .rrd, got" in capsys.readouterr().err

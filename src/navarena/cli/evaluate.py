@@ -1,6 +1,7 @@
 """`navarena evaluate`: its flags; what they start is imported when they have been read."""
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -43,6 +44,9 @@ class Evaluate(EvaluationSettings):
     """Of the page, on 127.0.0.1, with --watch; 0 takes one that is free."""
     no_browser: bool = False
     """With --watch: open no browser."""
+    rerun: Path | None = None
+    """Write a recording (.rrd) of the finished run for the rerun viewer, too, as `navarena replay --rerun`
+    does; needs navarena[viewer]."""
     quiet: bool = False
     """Show no progress."""
     json: bool = False

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from navarena.cli.console import Console, count_of
 from navarena.cli.evaluate import Evaluate
 from navarena.cli.suites import run_suite
-from navarena.cli.viewing import make_watcher, watch_page
+from navarena.cli.viewing import make_watcher, watch_page, write_recording
+from navarena.core.errors import InputError
 from navarena.evaluation import Evaluation, EvaluationSettings, open_benchmark, open_run
 from navarena.evaluation.records.journal import BROKEN
 from navarena.evaluation.running.live import RunMonitor
@@ -19,6 +20,7 @@ from navarena.evaluation.running.runner import REPORT_NAME
 from navarena.metrics.repetitions import VarianceSplit
 from navarena.reports import metric_table, open_plans, tour_table, write_report
 from navarena.reports.comparison import variance_table
+from navarena.reports.rerun_file import require_recording
 from navarena.reports.runs.page import is_current
 from navarena.reports.tables import metric_notes
 
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
 
 def run_evaluation(console: Console, flags: Evaluate) -> int:
     """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
+    if flags.rerun is not None:
+        if flags.suite is not None or flags.repeat > 1:
+            raise InputError(
+                "expected one run to record with --rerun, got several; record one of them afterwards: "
+                f"navarena replay RUN --rerun {flags.rerun}"
+            )
+        require_recording(flags.rerun)
     if not flags.watch:
         return _run_all(console, flags, None)
     with watch_page(console, flags.port, flags.no_browser) as hub:
@@ -50,6 +59,8 @@ def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
         )
     runs = [_run_once(console, flags, one, hub) for one in repeat_settings(settings, flags.repeat)]
     evaluation, report = runs[0]
+    if flags.rerun is not None:
+        write_recording(console, evaluation.folder, flags.rerun, len(evaluation.rows))
     document = describe_evaluation(evaluation, report, time.monotonic() - began)
     splits: dict[str, VarianceSplit] = {}
     if flags.repeat > 1:

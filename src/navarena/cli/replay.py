@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.cli.viewing import make_watcher, watch_page
+from navarena.cli.viewing import make_watcher, watch_page, write_recording
 from navarena.core.errors import InputError
 from navarena.evaluation import RunRecord, describe_declared, read_record, replay_run
 from navarena.evaluation.analyses import describe_replay, save_analysis
 from navarena.evaluation.running.replay import Replay as Result
 from navarena.evaluation.running.replay import open_recorded_benchmark
-from navarena.reports.rerun_file import require_recording, write_rerun
+from navarena.reports.rerun_file import require_recording
 from navarena.tasks.catalog import get_task
 
 if TYPE_CHECKING:
@@ -85,9 +85,8 @@ class Replay:
         save_analysis(self.folder, describe_replay(result))
         result.require_equal()
         if self.rerun is not None:
-            with console.progress(len(self.episode) or record.episodes, "recording") as progress:
-                count = write_rerun(self.folder, self.rerun, self.episode, progress.advance)
-            console.text(f"{count} episodes recorded in {self.rerun}; look at them with: rerun {self.rerun}")
+            count = len(self.episode) or record.episodes
+            write_recording(console, self.folder, self.rerun, count, self.episode)
         console.text(
             f"{record.agent} on {record.identity}: {result.episodes} episodes replayed, {result.held}"
         )

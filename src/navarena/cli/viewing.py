@@ -2,10 +2,11 @@
 
 import contextlib
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from navarena.cli.console import Console
+from navarena.cli.console import Console, count_of
 from navarena.core.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -81,3 +82,14 @@ def make_watcher(
     from navarena.web.viewer.watcher import Watcher
 
     return Watcher(hub, benchmark, open_plans(benchmark), label, total, pace)
+
+
+def write_recording(
+    console: Console, folder: Path, path: Path, count: int, episodes: Sequence[str] = ()
+) -> None:
+    """Execute `count` episodes of a finished run again, and write what happened for the rerun viewer."""
+    from navarena.reports.rerun_file import write_rerun
+
+    with console.progress(count, "recording") as progress:
+        recorded = write_rerun(folder, path, episodes, progress.advance)
+    console.text(f"{count_of(recorded, 'episode')} recorded in {path}; look at them with: rerun {path}")
