@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from navarena.simulation.navmesh import NavMesh
     from navarena.tasks import NavigationBatch, NavigationEnv, NavigationVectorEnv, Task, get_task
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Agent",

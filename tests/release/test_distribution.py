@@ -18,6 +18,7 @@ import navarena
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 15_000_000
+TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 
 
 def run(*command: object, cwd: Path | None = None) -> str:
@@ -25,6 +26,13 @@ def run(*command: object, cwd: Path | None = None) -> str:
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=clean, capture_output=True, text=True)
     assert done.returncode == 0, f"$ {' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def supported() -> list[int]:
+    """Minor versions of Python 3 that pyproject.toml admits."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    low, high = re.findall(r"3\.(\d+)", project["requires-python"])
+    return list(range(int(low), int(high)))
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +70,25 @@ def test_the_wheel_is_small_and_whole(built: dict[str, Path]) -> None:
     assert {"pyproject.toml", "LICENSE", "README.md", "src/navarena/py.typed"} <= held
 
 
+def find_interpreters() -> list[Path]:
+    """Those that run here of the Pythons that are supported, oldest first; PYENV_ROOT's are found, too."""
+    found = []
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for minor in supported():
+        name = f"python3.{minor}"
+        held = sorted(pyenv.glob(f"versions/3.{minor}.*/bin/{name}"))
+        for path in (shutil.which(name), *held):
+            if path and subprocess.run([path, "-c", "import venv"], capture_output=True).returncode == 0:
+                found.append(Path(path))
+                break
+    return found
+
+
 @pytest.mark.slow
 def test_a_clean_environment_evaluates(built: dict[str, Path], tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
+    """In one of the Pythons of this machine, by turns."""
+    interpreters = find_interpreters() or [Path(sys.executable)]
+    run(interpreters[TURN % len(interpreters)], "-m", "venv", tmp_path / "venv")
     binaries = tmp_path / "venv" / "bin"
     run(binaries / "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", built["wheel"])
     assert run(binaries / "navarena", "--version", cwd=tmp_path) == f"navarena {navarena.__version__}\n"
@@ -81,9 +105,8 @@ def test_the_version_stands_everywhere() -> None:
     assert re.search(rf"^version: {re.escape(version)}$", cited, re.M) and "license: MIT" in cited
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    low, high = re.findall(r"3\.(\d+)", project["requires-python"])
-    named = {int(one) for text in project["classifiers"] for one in re.findall(r":: 3\.(\d+)$", text)}
-    assert named == set(range(int(low), int(high))) and sys.version_info[1] in named
+    named = [int(one) for text in project["classifiers"] for one in re.findall(r":: 3\.(\d+)$", text)]
+    assert named == supported() and sys.version_info[1] in named
 
 
 def test_the_sources_are_small_enough_for_the_wheel() -> None:

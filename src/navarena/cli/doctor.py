@@ -17,7 +17,7 @@ from navarena.core.errors import NavarenaError
 from navarena.core.files import CACHE_VARIABLE, cache_folder
 from navarena.core.threads import THREADS_VARIABLE, thread_count
 
-SUPPORTED_PYTHON = ((3, 11), (3, 14))
+SUPPORTED_PYTHON = ((3, 11), (3, 15))
 """From the first version, up to but without the second."""
 TEST_DATA_VARIABLE = "NAVARENA_TEST_DATA"
 
@@ -77,7 +77,7 @@ def check_python() -> Finding:
     found = f"{platform.python_version()} on {platform.platform()}"
     if SUPPORTED_PYTHON[0] <= sys.version_info[:2] < SUPPORTED_PYTHON[1]:
         return Finding("Python", "ok", found)
-    return Finding("Python", "problem", found, "use Python 3.11 to 3.13")
+    return Finding("Python", "problem", found, "use Python 3.11 to 3.14")
 
 
 def check_numba() -> Finding:
