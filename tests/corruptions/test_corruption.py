@@ -13,6 +13,7 @@ from navarena.corruptions import (
     find_corruption,
     find_corruptions,
     join_corruptions,
+    redraw_corruption,
     write_corruption,
 )
 
@@ -66,6 +67,8 @@ def test_words_choose_readings() -> None:
         ("grain:5:coarse:night", "grain:5:night:coarse"),
         ("plain:day", "plain"),
         ("plain:night", "plain:night"),
+        ("grain:draw-7", "grain:3:draw-7"),
+        ("grain:5:draw-12:night", "grain:5:night:draw-12"),
     ],
 )
 def test_there_is_one_way_to_write_a_corruption(text: str, written: str) -> None:
@@ -87,6 +90,17 @@ def test_there_is_one_way_to_write_a_corruption(text: str, written: str) -> None
 def test_bad_texts_are_answered(text: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         find_corruption(text)
+
+
+def test_a_word_draws_anew() -> None:
+    assert find_corruption("plain").drawing == 0 and find_corruption("plain:draw-3:night").drawing == 3
+    assert redraw_corruption("grain:draw-3:night", 0) == "grain:3:night"
+    assert redraw_corruption("grain:night", 9) == "grain:3:night:draw-9"
+    with pytest.raises(InputError, match="expected one of draw-N, got 'draw-1' and 'draw-2'"):
+        find_corruption("plain:draw-1:draw-2")
+    for wrong in ("plain:draw-0", "plain:draw-", "plain:draw-1x", "plain:draw-01"):
+        with pytest.raises(UnknownNameError, match="unknown word of Plain"):
+            find_corruption(wrong)
 
 
 def test_each_corruption_comes_once_in_the_given_order() -> None:

@@ -184,6 +184,15 @@ def test_draws_last_for_a_scene_or_an_episode():
             assert np.array_equal(seen["left", step]["rgb"], clean["left", step]["rgb"] // divisor)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [("speckle_noise:5", "rgb"), ("pyrobot:half", "pose"), ("localisation_noise", "gps")]
+)
+def test_a_word_draws_other_numbers_for_the_same_episode(text, name):
+    first, second, third = (walk(4, (one,)) for one in (text, f"{text}:draw-1", f"{text}:draw-2"))
+    assert name in changed(first, second) and name in changed(second, third)
+    assert not changed(second, walk(1, (f"{text}:draw-1",)))
+
+
 def test_depth_is_corrupted_in_metres_before_it_is_clipped_and_scaled():
     clean, corrupted = walk(4, ()), walk(4, ("metres",))
     metres = clean["ahead", 0]["depth"] * 4.5 + 0.5

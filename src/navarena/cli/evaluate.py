@@ -38,6 +38,9 @@ class Evaluate(EvaluationSettings):
     repeat: int = 1
     """So many runs with the agent's seeds from --seed on; the variance is split into an episode and an
     agent part."""
+    redraw: bool = False
+    """With --repeat: every seed but 0 draws the corruptions anew (the word draw-SEED), also the protocol's
+    own, so that noise counts as chance."""
     watch: bool = False
     """Show the batch in a page on this machine while it runs, in one process; the journals are the same."""
     port: int = 8710

@@ -57,7 +57,8 @@ def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
         return run_suite(
             console, settings, flags.suite, lambda one: _run_once(console, flags, one, hub)[0], flags.json
         )
-    runs = [_run_once(console, flags, one, hub) for one in repeat_settings(settings, flags.repeat)]
+    repeats = repeat_settings(settings, flags.repeat, flags.redraw)
+    runs = [_run_once(console, flags, one, hub) for one in repeats]
     evaluation, report = runs[0]
     if flags.rerun is not None:
         write_recording(console, evaluation.folder, flags.rerun, len(evaluation.rows))

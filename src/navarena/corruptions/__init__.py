@@ -7,6 +7,7 @@ from navarena.corruptions.catalog import (
     find_corruption,
     find_corruptions,
     join_corruptions,
+    redraw_corruption,
     write_corruption,
 )
 from navarena.corruptions.corruption import (
@@ -48,5 +49,6 @@ __all__ = [
     "find_corruption",
     "find_corruptions",
     "join_corruptions",
+    "redraw_corruption",
     "write_corruption",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.corruptions.corruption import Corruption
+from navarena.corruptions.corruption import DRAW_WORD, Corruption
 
 MARK = ":"
 """Stands between a corruption's name, its severity and its words."""
@@ -94,11 +94,24 @@ def write_corruption(text: str) -> str:
 
     Raises UnknownNameError and InputError as find_corruption.
     """
+    return redraw_corruption(text, find_corruption(text).drawing)
+
+
+def redraw_corruption(text: str, drawing: int) -> str:
+    """The canonical text of the corruption that `text` names with other random numbers.
+
+    Args:
+        text: as find_corruption reads it.
+        drawing: which; 0 for those of a text without "draw-N".
+
+    Raises UnknownNameError and InputError as find_corruption.
+    """
     corruption = find_corruption(text)
     name = text.partition(MARK)[0]
     severity = [] if corruption.severity is None else [str(corruption.severity)]
     words = [word for option, word in corruption.choices.items() if word != corruption.words[option][0]]
-    return MARK.join([name, *severity, *words])
+    drawn = [f"{DRAW_WORD}{drawing}"] if drawing else []
+    return MARK.join([name, *severity, *words, *drawn])
 
 
 def find_corruptions(texts: Sequence[str]) -> dict[str, Corruption]:

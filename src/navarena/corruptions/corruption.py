@@ -1,9 +1,11 @@
 """Corruptions: reproducible changes of what a robot sees, does or knows.
 
 A corruption is written `name`, `name:severity`, `name:word` or `name:severity:word:...`; the words
-choose between its definitions in paper and code, such as `motion_drift:paper` (see Corruption.words).
+choose between its definitions in paper and code, such as `motion_drift:paper` (see Corruption.words). The
+word `draw-1`, `draw-2`, ... gives other random numbers.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -19,6 +21,11 @@ SEVERITIES = (1, 2, 3, 4, 5)
 
 FLOORS = ("", "wood", "tiles", "carpet")
 """Materials of floors that motion may depend on; "" stands for everything else, such as unknown floors."""
+
+DRAW_WORD = "draw-"
+"""Begins the word of other random numbers, as in "draw-2"."""
+
+_DRAW = re.compile(rf"{DRAW_WORD}([1-9][0-9]{{0,8}})")
 
 Entry = TypeVar("Entry")
 
@@ -42,10 +49,12 @@ class Corruption:
         per: what names the generators it is handed: each step (and image), each episode or each scene.
         severity: the chosen one; None for corruptions without severities.
         choices: name of an option -> its chosen word.
+        drawing: which of its random numbers; 0 for those without a word, N for those of "draw-N". The word
+            stands in the names of the generators.
 
     Args:
         severity: one of `severities`; None for the default.
-        chosen: words, at most one for each option.
+        chosen: words, at most one for each option and one "draw-N".
 
     Raises InputError for another severity and for two words of one option, UnknownNameError for an
     unknown word.
@@ -59,7 +68,11 @@ class Corruption:
 
     def __init__(self, severity: int | None = None, *chosen: str) -> None:
         self.severity = self._check_severity(severity)
-        self.choices = self._read_words(chosen)
+        drawings = [word for word in chosen if _DRAW.fullmatch(word)]
+        if len(drawings) > 1:
+            raise InputError(f"expected one of {DRAW_WORD}N, got {drawings[0]!r} and {drawings[1]!r}")
+        self.drawing = int(drawings[0].removeprefix(DRAW_WORD)) if drawings else 0
+        self.choices = self._read_words([word for word in chosen if word not in drawings])
 
     def _check_severity(self, severity: int | None) -> int | None:
         if not self.severities:

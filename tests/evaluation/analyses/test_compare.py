@@ -11,7 +11,7 @@ from evaluation.corridor import CorridorSetup, make_benchmark, make_settings
 from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
-from navarena.evaluation import evaluate, read_rows, read_table
+from navarena.evaluation import EvaluationSettings, evaluate, read_rows, read_table
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
 from navarena.evaluation.analyses.compare import compare, find_obstacles, read_contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
@@ -228,6 +228,16 @@ def test_repeats(tmp_path):
     split = split_runs([one.rows for one in results], ["success", "spl"])
     assert split["success"].n == 40 and split["success"].repeats == 2
     assert split["spl"].mean == pytest.approx(np.mean([one.summary.metrics["spl"].mean for one in results]))
+
+
+def test_repeats_draw_noise_anew(tmp_path):
+    noisy = EvaluationSettings("pointnav-habitat2020-v1", corrupt=("pyrobot:half",))
+    first, second = repeat_settings(noisy, 2, redraw=True)
+    assert first == noisy
+    anew = ("gaussian_noise:draw-1", "redwood_depth:draw-1", "pyrobot:half:draw-1")
+    assert second.seed == 1 and second.corrupt == anew
+    with pytest.raises(InputError, match="expected corruptions to draw anew, got pointnav-v1 without any"):
+        list(repeat_settings(EvaluationSettings("pointnav-v1"), 2, redraw=True))
 
 
 def test_infinite_episodes_are_left_out_of_a_split():

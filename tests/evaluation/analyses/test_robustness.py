@@ -92,6 +92,14 @@ def test_changes_are_paired_with_the_mean_of_the_clean_seeds(root: Path) -> None
     )
 
 
+def test_draws_of_a_corruption_are_pooled(root: Path, tmp_path: Path) -> None:
+    again = run(tmp_path / "drift-again", "Walker", "motion_drift:draw-1", seed=1)
+    (one,) = read_robustness([root / "a" / "clean", root / "drift", again], ["spl"])
+    (row,) = one.rows
+    mean = (values(root / "drift", "spl") + values(again, "spl")).mean() / 2
+    assert row.title == "motion_drift" and row.estimates["spl"].mean == pytest.approx(mean)
+
+
 def test_headline_leaves_out_what_was_seen_in_training(root: Path) -> None:
     (one,) = read_robustness(find_runs([root]), ["spl"])
     unseen = [root / name for name in ("mild", "strong", "drift", "pose", "pair")]

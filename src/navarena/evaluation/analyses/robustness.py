@@ -1,8 +1,8 @@
 """Degradation of an agent under corruptions: finished runs beside the clean one, row by row.
 
-Runs belong together when they differ in nothing but their corruptions and the agent's seed. Seeds are
-pooled; every other run is compared with the clean one on the same episodes (Chattopadhyay et al. 2021,
-table 2 and section 5.2).
+Runs belong together when they differ in nothing but their corruptions and the agent's seed. Seeds, and
+draws of one corruption (the word draw-N), are pooled; every other run is compared with the clean one on
+the same episodes (Chattopadhyay et al. 2021, table 2 and section 5.2).
 """
 
 import math
@@ -20,7 +20,7 @@ from navarena.corruptions import (
     MotionCorruption,
     PoseCorruption,
     find_corruption,
-    write_corruption,
+    redraw_corruption,
 )
 from navarena.corruptions.suites import CLEAN_NAME, DYNAMICS, GRADED, UNGRADED
 from navarena.evaluation.analyses.compare import Contestant, compare, read_contestant
@@ -47,7 +47,7 @@ class RobustnessRow:
 
     Attributes:
         corruptions: as write_corruption writes them, in their order; empty when clean.
-        runs: one for each seed.
+        runs: one for each seed, and for each draw of the corruptions.
         seen: whether the agent was trained with one of them, as it declares.
         unheeded: whether the corruptions change only observations, and the agent chose the same actions as in
             the clean run in every episode: it does not look at what they change.
@@ -169,7 +169,7 @@ def group_of(record: RunRecord) -> tuple[object, ...]:
 
 def _corruptions_of(record: RunRecord) -> tuple[str, ...]:
     text = record.corruptions or None
-    return tuple(write_corruption(one) for one in str(text).split(",")) if text else ()
+    return tuple(redraw_corruption(one, 0) for one in str(text).split(",")) if text else ()
 
 
 def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[str, ...]) -> Robustness:

@@ -1,4 +1,4 @@
-"""The same episodes several times with other agent seeds: the part of the variance that is the agent's."""
+"""The same episodes several times, with other agent seeds and other noise: the part of chance in variance."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,22 +6,50 @@ from dataclasses import replace
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.corruptions.catalog import join_corruptions, redraw_corruption
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import metric_values
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.repetitions import VarianceSplit, split_variance
+from navarena.tasks.catalog import get_task
+from navarena.tasks.task import Task
 
 
-def repeat_settings(settings: EvaluationSettings, repeats: int) -> Iterator[EvaluationSettings]:
+def repeat_settings(
+    settings: EvaluationSettings, repeats: int, redraw: bool = False
+) -> Iterator[EvaluationSettings]:
     """The settings of each of `repeats` runs: agent seeds from `settings.seed` on, a folder for each.
 
     With `out` given the folders are seed-0, seed-1, ... in it; else each has its own default.
+
+    Args:
+        settings: of the first run.
+        repeats: how many runs.
+        redraw: whether the run of seed N draws the corruptions anew, those of the protocol, too: by the word
+            "draw-N", and as they are for the seed 0. InputError where there are none.
     """
     if repeats < 1:
         raise InputError(f"expected repeat of at least 1, got {repeats}")
+    drawn = _find_corruptions(settings) if redraw else ()
     for seed in range(settings.seed, settings.seed + repeats):
         out = settings.out if settings.out is None or repeats == 1 else settings.out / f"seed-{seed}"
-        yield replace(settings, seed=seed, out=out)
+        corrupt = (
+            tuple(redraw_corruption(text, seed) for text in drawn) if redraw and seed else settings.corrupt
+        )
+        yield replace(settings, seed=seed, out=out, corrupt=corrupt)
+
+
+def _find_corruptions(settings: EvaluationSettings) -> tuple[str, ...]:
+    """Those of the protocol and those that `settings` choose, in their order."""
+    task = get_task(settings.protocol)
+    chosen = [one for text in settings.corrupt for one in text.split(",")]
+    found = tuple(join_corruptions(task.corruptions if isinstance(task, Task) else (), chosen))
+    if not found:
+        raise InputError(
+            f"expected corruptions to draw anew, got {settings.protocol} without any; add --corrupt NAME, or "
+            "leave --redraw out"
+        )
+    return found
 
 
 def split_runs(runs: Sequence[Sequence[Row]], metrics: Sequence[str]) -> dict[str, VarianceSplit]:
