@@ -1,0 +1,186 @@
+"""The results page is what its data renders to, and its rows are what their commands give.
+
+A slow test runs two rows again, by turns: NAVARENA_TEST_SHARE, a whole number, says which; CI counts commits,
+so that in a row of commits all short ones are run.
+"""
+
+import dataclasses
+import importlib.util
+import os
+import shlex
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+
+from navarena.agents.catalog import AGENTS
+from navarena.cli.main import main
+from navarena.core.errors import FileError
+from navarena.evaluation.running.replay import TOLERANCE
+from navarena.metrics.statistics import Estimate
+
+ROOT = Path(__file__).resolve().parents[2]
+TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
+DRAWN = 2
+SHORT_SECONDS = 40
+"""Wall-clock time of rows that take their turn, as the page shows it."""
+
+
+def load_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("results_page", ROOT / "scripts" / "results_page.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and structs look their own module up
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGE = load_script()
+RESULTS = PAGE.read_results()
+SHORT = [one for one in RESULTS if one.seconds < SHORT_SECONDS and "-small" not in one.agent]
+
+
+def draw(rows, turn):
+    """Two rows, whose places are far from each other, so that they are of different benchmarks."""
+    half = (len(rows) + 1) // 2
+    return [rows[turn % half], rows[half + turn % (len(rows) - half)]]
+
+
+def make_row(**changes):
+    """A row of the script's own making, with what `changes` say."""
+    row = PAGE.Result(
+        protocol="pointnav-v1",
+        agent="stop",
+        split="val",
+        identity="pointnav-v1@houses-v1/val#0123456789abcdef",
+        command="navarena evaluate pointnav-v1 --agent stop --split val",
+        episodes=1000,
+        date="2026-11-02",
+        seconds=1234.4,
+        privileged_inputs=(),
+        machine="a processor, 8 cores",
+        platform=("Linux", "x86_64", "python 3.14"),
+        confidence=0.95,
+        metrics={"success": Estimate(0.25, 0.125, 0.5, 1000), "spl": Estimate(0.2, 0.1, 0.3, 1000)},
+    )
+    return msgspec.structs.replace(row, **changes)
+
+
+def test_the_page_is_what_its_data_renders_to():
+    assert (ROOT / "docs" / "results.md").read_text() == PAGE.write_page(RESULTS, PAGE.read_papers())
+    assert PAGE.merge_results(RESULTS, ()) == RESULTS
+
+
+def test_rows_are_of_their_commands():
+    for row in RESULTS:
+        words = shlex.split(row.command)
+        assert words[:3] == ["navarena", "evaluate", row.protocol]
+        assert words[words.index("--agent") + 1] == row.agent
+        assert words[words.index("--split") + 1] == row.split
+        assert row.episodes >= 300 or row.protocol == "goat-v1"
+        assert ("custom" in row.identity) == ("--episodes" in words)
+        assert all(one.low <= one.mean <= one.high for one in row.metrics.values())
+
+
+def test_every_built_in_agent_is_named():
+    shown = {agent for benchmark in PAGE.BENCHMARKS for agent in benchmark.agents}
+    assert shown.isdisjoint(PAGE.LEFT_OUT)
+    assert shown | set(PAGE.LEFT_OUT) == set(AGENTS.names())
+
+
+def test_a_table_by_hand():
+    rows = (
+        make_row(agent="expert", privileged_inputs=("navmesh",), command="another"),
+        make_row(metrics={"success": Estimate(1.0, None, None, 1000, 0, "none")}),
+    )
+    page = PAGE.write_page(PAGE.merge_results((), rows), {})
+    lines = page.splitlines()
+    start = lines.index("### `pointnav-v1`, all 1,000 episodes of `val`")
+    assert lines[start + 2] == "Identity: `pointnav-v1@houses-v1/val#0123456789abcdef`"
+    assert lines[start + 4 : start + 8] == [
+        "| agent | Success | SPL | n | time | date |",
+        "|---|--:|--:|--:|--:|---|",
+        "| `expert` * | 25.0 % (12.5 % to 50.0 %) | 0.200 (0.100 to 0.300) | 1,000 | 1,234 s | 2026-11-02 |",
+        "| `stop` | 100.0 % | – | 1,000 | 1,234 s | 2026-11-02 |",
+    ]
+    assert "Not run on `pointnav-v1`: `pointnav-small`, " in page and "`stop`.\n\n## ObjectNav" not in page
+    assert "* a processor, 8 cores; Linux, x86_64, python 3.14.\n" in page
+    assert "### In the paper" not in page
+
+
+def test_a_paper_stands_beside_rows_of_its_protocol():
+    paper = PAGE.Paper(source="A paper, table 1", differs="All.", columns=("SPL",), rows=(("A", "3 %"),))
+    shown = PAGE.write_page((make_row(),), {"pointnav-v1": paper, "goat-v1": paper})
+    assert shown.count("A paper, table 1. All.\n\n| agent | SPL |\n|---|--:|\n| A | 3 % |\n") == 1
+
+
+def test_episodes_of_one_list_stand_in_one_table():
+    part = make_row(
+        command="navarena evaluate pointnav-v1 --agent random --split val --episodes 300",
+        agent="random",
+        episodes=300,
+        identity="pointnav-v1@houses-v1/custom-val-first-300#0",
+    )
+    rows = PAGE.merge_results(
+        (make_row(), part), (make_row(seconds=5.0), make_row(protocol="goat-v1", command="g"))
+    )
+    assert [(one.protocol, one.agent, one.seconds) for one in rows] == [
+        ("pointnav-v1", "stop", 5.0),
+        ("pointnav-v1", "random", 1234.4),
+        ("goat-v1", "stop", 1234.4),
+    ]
+    page = PAGE.write_page(rows, {})
+    assert page.count("### `pointnav-v1`, ") == 2
+    assert "### `pointnav-v1`, the first 300 episodes of `val`\n" in page
+
+
+def test_rows_without_a_place_are_refused():
+    with pytest.raises(ValueError, match="expected a run of a benchmark of the page, got 'x'"):
+        PAGE.merge_results((), (make_row(agent="mine", command="x"),))
+
+
+def test_runs_that_no_row_shows_are_refused(tmp_path):
+    with pytest.raises(FileError):
+        PAGE.read_result(tmp_path)
+    words = ["evaluate", "pointnav-v1", "--agent", "stop", "--split", "mini", "--episodes", "2", "--quiet"]
+    assert main([*words, "--out", str(tmp_path / "seed"), "--seed", "3"]) == 0
+    with pytest.raises(ValueError, match="expected no settings but agent, split, episodes, got seed"):
+        PAGE.read_result(tmp_path / "seed")
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    row = PAGE.read_result(tmp_path / "run")
+    assert row.command == f"navarena {' '.join(words[:-1])}"
+    assert (row.protocol, row.agent, row.split, row.episodes) == ("pointnav-v1", "stop", "mini", 2)
+    assert row.metrics["success"].mean == 0 and row.metrics["success"].n == 2 and row.seconds > 0
+    journal = next((tmp_path / "run").glob("journal-*.jsonl"))
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(ValueError, match="expected a finished run"):
+        PAGE.read_result(tmp_path / "run")
+
+
+def test_all_short_rows_have_their_turn():
+    assert len(SHORT) >= 2 * DRAWN
+    turns = [draw(SHORT, turn) for turn in range(7, 7 + len(SHORT))]
+    assert {row.command for rows in turns for row in rows} == {row.command for row in SHORT}
+    assert all(rows[0] != rows[1] for rows in turns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", range(DRAWN))
+def test_rows_are_what_their_commands_give_by_turns(tmp_path, place):
+    row = draw(SHORT, TURN)[place]
+    words = shlex.split(row.command)[1:]
+    assert main([*words, "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    found = PAGE.read_result(tmp_path / "run")
+    assert (found.identity, found.episodes, found.command) == (row.identity, row.episodes, row.command)
+    assert found.privileged_inputs == row.privileged_inputs and set(found.metrics) == set(row.metrics)
+    exact = found.platform == row.platform
+    for name, expected in row.metrics.items():
+        got = dataclasses.asdict(found.metrics[name])
+        wanted = dataclasses.asdict(expected)
+        if exact:
+            assert got == wanted, name
+        else:
+            assert (got["n"], got["infinite"]) == (wanted["n"], wanted["infinite"]), name
+            assert got["mean"] == pytest.approx(wanted["mean"], rel=TOLERANCE, abs=TOLERANCE), name
