@@ -19,7 +19,9 @@ END_SECONDS = 5
 def listen(host: str, port: int) -> Iterator[socket.socket]:
     """A socket at `host` and `port`; raises InputError for a port in use and an address that is not here."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as bound:
+    # asyncio sends at once (TCP_NODELAY) only at sockets that name their protocol; at others the second
+    # message of a step waits 40 ms until the first one is acknowledged
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
