@@ -25,16 +25,16 @@ class Analyse:
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
     modalities, subtasks, goal-noise; RobustNav: degradation, severities; IVLN: tours, tour-positions,
-    tour-coverage; of any protocol: seeds. docs/analyses.md describes each.
-    The table is kept below the first run, whose report shows it from then on. Exit code 0, whatever the
-    result. The keys of --json stand in docs/json-keys.md.
+    tour-coverage; of any protocol: seeds, metric-choice, metric-variance, metric-ranks.
+    docs/analyses.md describes each. The table is kept below the first run, whose report shows it from then
+    on. Exit code 0, whatever the result. The keys of --json stand in docs/json-keys.md.
     """
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
     """Which analysis."""
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]
-    """Folders of runs, several training seeds of one method with commas. A label names a run in the table;
-    without one it is called by its agent."""
+    """Folders of runs, several seeds of one method with commas, or the folder of repeats. A label names
+    a run in the table; without one it is called by its agent."""
     json: bool = False
     """Print one JSON document instead of a table."""
 

@@ -39,6 +39,7 @@ from navarena.metrics.object_goal import (
     zone_success_seen,
 )
 from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
+from navarena.metrics.ranks import kendall_tau, share_in_order, tau_of_halves, tau_of_repetitions
 from navarena.metrics.repetitions import (
     VarianceSplit,
     estimate_interquartile_mean,
@@ -54,6 +55,7 @@ from navarena.metrics.statistics import (
     estimate_rate,
     wilson_interval,
 )
+from navarena.metrics.study_size import needed_episodes, single_variance
 from navarena.metrics.subtasks import (
     LifelongTrajectory,
     SubtaskScores,
@@ -107,11 +109,13 @@ __all__ = [
     "get_metric",
     "interquartile_mean",
     "is_within",
+    "kendall_tau",
     "mean_over_tours",
     "measure_path",
     "min_distance",
     "ndtw",
     "near_steps",
+    "needed_episodes",
     "num_actions",
     "oracle_success",
     "path_length",
@@ -127,6 +131,8 @@ __all__ = [
     "score_path",
     "score_subtasks",
     "seconds",
+    "share_in_order",
+    "single_variance",
     "soft_spl",
     "spl",
     "spl_robustnav",
@@ -134,6 +140,8 @@ __all__ = [
     "stopped",
     "success",
     "success_robustnav",
+    "tau_of_halves",
+    "tau_of_repetitions",
     "time_spl",
     "tour_alignment",
     "tour_dtw",

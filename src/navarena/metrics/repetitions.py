@@ -139,11 +139,7 @@ def split_variance(values: Float[np.ndarray, "k n"]) -> VarianceSplit:
 
     Raises InputError for fewer, and for values that are not finite.
     """
-    values = np.asarray(values, np.float64)
-    if values.ndim != 2 or min(values.shape) < 2:
-        raise InputError(f"expected at least 2 repetitions of 2 episodes, got values of shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise InputError("expected finite values, got infinity or NaN; leave those episodes out")
+    values = require_repetitions(values)
     repeats, n = values.shape
     agent = float(values.var(0, ddof=1).mean())
     episode = max(0.0, float(values.mean(0).var(ddof=1)) - agent / repeats)
@@ -157,3 +153,13 @@ def split_variance(values: Float[np.ndarray, "k n"]) -> VarianceSplit:
         n=n,
         repeats=repeats,
     )
+
+
+def require_repetitions(values: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "k n"]:
+    """(K, N) float64 `values`: K repetitions of N episodes, both at least 2, all finite; else InputError."""
+    values = np.asarray(values, np.float64)
+    if values.ndim != 2 or min(values.shape) < 2:
+        raise InputError(f"expected at least 2 repetitions of 2 episodes, got values of shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise InputError("expected finite values, got infinity or NaN; leave those episodes out")
+    return values

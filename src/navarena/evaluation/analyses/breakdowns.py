@@ -75,21 +75,26 @@ def scene_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
 
 def band_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
     """One group per band of geodesic start distance, from near to far."""
-    return group_rows(rows, _band_name, metrics, [*_BAND_NAMES, _UNREACHABLE])
+    return group_rows(rows, band_name, metrics, BAND_NAMES)
 
 
-_BAND_NAMES = [
-    f"{low:g} to {high:g} m" if math.isfinite(high) else f"{low:g} m and more"
-    for low, high in itertools.pairwise(BAND_EDGES)
-]
 _UNREACHABLE = "unreachable"
+BAND_NAMES = (
+    *(
+        f"{low:g} to {high:g} m" if math.isfinite(high) else f"{low:g} m and more"
+        for low, high in itertools.pairwise(BAND_EDGES)
+    ),
+    _UNREACHABLE,
+)
+"""Of the bands of geodesic start distance, from near to far."""
 
 
-def _band_name(row: Row) -> str:
+def band_name(row: Row) -> str:
+    """The band of a row's geodesic start distance, one of BAND_NAMES."""
     if row.start_distance is None:
         return _UNREACHABLE
     index = sum(row.start_distance >= edge for edge in BAND_EDGES[1:])
-    return _BAND_NAMES[index]
+    return BAND_NAMES[index]
 
 
 def trait_groups(rows: Sequence[Row], trait: str, metrics: Iterable[str]) -> list[Group]:

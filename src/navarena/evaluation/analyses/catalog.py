@@ -11,6 +11,12 @@ from navarena.evaluation.analyses.compare import Contestant, read_contestant
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
+from navarena.evaluation.analyses.metric_choice import (
+    analyse_metric_choice,
+    analyse_metric_ranks,
+    analyse_metric_variance,
+    is_study,
+)
 from navarena.evaluation.analyses.multi_on import (
     analyse_distance,
     analyse_generalization,
@@ -20,7 +26,7 @@ from navarena.evaluation.analyses.multi_on import (
 from navarena.evaluation.analyses.robustness import group_of
 from navarena.evaluation.analyses.seeds import analyse_seeds
 from navarena.evaluation.analyses.tours import analyse_coverage, analyse_tour_positions, analyse_tours
-from navarena.evaluation.records.record import describe_hardware, describe_versions
+from navarena.evaluation.records.record import FILE_NAME, describe_hardware, describe_versions
 from navarena.evaluation.running.replay import Replay
 
 LABEL_MARK = "="
@@ -174,6 +180,21 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         lambda runs: all(len(one.rows) > 1 for one in runs),
         "training seeds: mean and standard error, interquartile mean, profiles",
     ),
+    "metric-choice": AnalysisKind(
+        lambda runs, _: analyse_metric_choice(runs),
+        is_study,
+        "repeats of several agents: which metric needs how many episodes, and keeps the order",
+    ),
+    "metric-variance": AnalysisKind(
+        lambda runs, _: analyse_metric_variance(runs),
+        is_study,
+        "repeats of several agents: variance of each metric between episodes and between repeats",
+    ),
+    "metric-ranks": AnalysisKind(
+        lambda runs, _: analyse_metric_ranks(runs),
+        is_study,
+        "repeats of several agents: their order by each metric",
+    ),
 }
 """Name -> analysis, as `navarena analyse` knows them."""
 
@@ -199,6 +220,7 @@ def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
 def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contestant]:
     """The finished runs that a command line names, each as [LABEL=]FOLDER[,FOLDER...].
 
+    A folder that holds the runs of `navarena evaluate --repeat` (seed-0, seed-1, ...) stands for all of them.
     Runs without a label are called by their agents; where `groups` does not ask for equal labels, the
     protocol is added to labels that would be equal.
 
@@ -212,7 +234,8 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
         else:
             found.append(("", entry))
     contestants = [
-        read_contestant(label, [Path(folder) for folder in folders.split(",")]) for label, folders in found
+        read_contestant(label, [one for folder in folders.split(",") for one in _repeats_in(Path(folder))])
+        for label, folders in found
     ]
     named = [one if one.label else replace(one, label=one.agent) for one in contestants]
     if groups:
@@ -224,6 +247,14 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
         else one
         for one, (label, _) in zip(named, found)
     ]
+
+
+def _repeats_in(folder: Path) -> list[Path]:
+    """The repeated runs in `folder`, by seed; `folder` itself where it is a run, or holds none."""
+    if (folder / FILE_NAME).exists():
+        return [folder]
+    seeds = {int(name): path for path in folder.glob("seed-*") if (name := path.name[5:]).isdecimal()}
+    return [seeds[seed] for seed in sorted(seeds)] or [folder]
 
 
 def describe_replay(replay: Replay) -> Analysis:

@@ -30,7 +30,12 @@ def repeat_settings(
     """
     if repeats < 1:
         raise InputError(f"expected repeat of at least 1, got {repeats}")
-    drawn = _find_corruptions(settings) if redraw else ()
+    drawn = find_noise(settings.protocol, settings.corrupt) if redraw else ()
+    if redraw and not drawn:
+        raise InputError(
+            f"expected corruptions to draw anew, got {settings.protocol} without any; add --corrupt NAME, or "
+            "leave --redraw out"
+        )
     for seed in range(settings.seed, settings.seed + repeats):
         out = settings.out if settings.out is None or repeats == 1 else settings.out / f"seed-{seed}"
         corrupt = (
@@ -39,17 +44,14 @@ def repeat_settings(
         yield replace(settings, seed=seed, out=out, corrupt=corrupt)
 
 
-def _find_corruptions(settings: EvaluationSettings) -> tuple[str, ...]:
-    """Those of the protocol and those that `settings` choose, in their order."""
-    task = get_task(settings.protocol)
-    chosen = [one for text in settings.corrupt for one in text.split(",")]
-    found = tuple(join_corruptions(task.corruptions if isinstance(task, Task) else (), chosen))
-    if not found:
-        raise InputError(
-            f"expected corruptions to draw anew, got {settings.protocol} without any; add --corrupt NAME, or "
-            "leave --redraw out"
-        )
-    return found
+def find_noise(protocol: str, corrupt: Sequence[str]) -> tuple[str, ...]:
+    """The corruptions of a protocol and those that were chosen, in their order.
+
+    Raises UnknownNameError and InputError for what is no protocol or corruption.
+    """
+    task = get_task(protocol)
+    chosen = [one for text in corrupt for one in text.split(",")]
+    return tuple(join_corruptions(task.corruptions if isinstance(task, Task) else (), chosen))
 
 
 def split_runs(runs: Sequence[Sequence[Row]], metrics: Sequence[str]) -> dict[str, VarianceSplit]:
