@@ -146,7 +146,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         protocol, agent, split: as the command names them.
         identity: `protocol@dataset/split#hash`.
         command: which repeats it.
-        episodes: how many.
+        episodes, scenes: how many.
         date: on which it began, ISO 8601.
         seconds: of wall-clock time, all episodes together.
         privileged_inputs: what the agent sees that the protocol hides.
@@ -163,6 +163,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     identity: str
     command: str
     episodes: int
+    scenes: int
     date: str
     seconds: float
     privileged_inputs: tuple[str, ...]
@@ -206,6 +207,7 @@ def read_result(folder: Path) -> Result:
         identity=record.identity,
         command=write_command(record),
         episodes=record.episodes,
+        scenes=summary.scenes,
         date=record.started[:10],
         seconds=round(sum(sum_times(read_times(folder)).values()), 1),
         privileged_inputs=record.privileged_inputs,
@@ -304,7 +306,7 @@ def write_group(benchmark: Benchmark, identity: str, rows: Sequence[Result]) -> 
     heads = ["agent", *(get_metric(name).title for name in columns), "n", "time", "date"]
     lines = [
         f"### `{first.protocol}`, {part.format(f'{first.episodes:,}')} of `{first.split}`\n",
-        f"Identity: `{identity}`\n",
+        f"Identity: `{identity}`; {first.scenes} scenes.\n",
         f"| {' | '.join(heads)} |",
         f"|---|{'--:|' * (len(columns) + 2)}---|",
     ]
