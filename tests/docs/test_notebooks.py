@@ -26,9 +26,15 @@ def shown(notebook):
     return kept
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where all notebooks run, one after the other, as in Jupyter."""
+    return tmp_path_factory.mktemp("notebooks")
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_run_and_give_what_is_stored(path, tmp_path):
-    found = runner.run_notebook(path, tmp_path)
+def test_notebooks_run_and_give_what_is_stored(path, folder):
+    found = runner.run_notebook(path, folder)
     stored = json.loads(path.read_text())
     assert shown(found) == shown(stored), "python scripts/notebooks.py stores the outputs anew"
     html = [o for c in found["cells"] for o in c.get("outputs", ()) if "text/html" in o.get("data", {})]

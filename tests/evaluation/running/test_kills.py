@@ -1,6 +1,6 @@
 """kill -9 at random moments of real runs, tours included: no row is lost or doubled, no number is another.
 
-python tests/evaluation/running/test_kills.py KILLS SEED    so many for each kind of run, and their count
+python tests/evaluation/running/test_kills.py KILLS SEED    so many for each protocol, and their count
 """
 
 import json
@@ -20,6 +20,7 @@ sys.path.append(str(Path(__file__).parents[2]))  # for the command above
 from evaluation.running.test_tour_runs import graph_settings
 from navarena.evaluation import EvaluationSettings, evaluate, read_rows, replay_run
 from navarena.evaluation.records.journal import journal_paths, read_journal
+from navarena.tasks.catalog import TASKS
 
 DERIVED = ("summary.json", "episodes.parquet")
 KINDS = {
@@ -114,6 +115,8 @@ def test_nothing_is_lost(tmp_path, kind):
 
 if __name__ == "__main__":
     total = 0
+    known = {given["protocol"] for given in KINDS.values()}
+    KINDS |= {name: {"protocol": name, "agent": "expert"} for name in TASKS.names() if name not in known}
     for name in KINDS:
         with tempfile.TemporaryDirectory() as scratch:
             total += (met := survive(name, Path(scratch), int(sys.argv[1]), int(sys.argv[2])))
