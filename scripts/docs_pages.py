@@ -12,6 +12,8 @@ What the pages print from the code, a page of `docs` asks for by a line of its o
     <!-- reference -->                                   links to the pages of the packages
     <!-- houses: houses-v1 -->                           statistics of a set of generated houses
     <!-- notebook: notebooks/first-steps.ipynb -->       text, code and stored outputs of a notebook
+    <!-- analysis: docs/which_number/a.json -->          the table that `navarena analyse` once stored
+    <!-- analysis: docs/which_number/a.json?distance=all -->         its rows with this text in a column
 
 For each package that lists names in `__all__` there is a page `reference/PACKAGE.md`, whose lines
 `::: module.Name` mkdocstrings replaces by signature and docstring.
@@ -30,7 +32,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-DIRECTIVE = re.compile(r"^<!-- (card|table|commands|bench|reference|houses|notebook)(?:: (\S+))? -->$", re.M)
+DIRECTIVE = re.compile(
+    r"^<!-- (card|table|commands|bench|reference|houses|notebook|analysis)(?:: (\S+))? -->$", re.M
+)
 COMMENT = re.compile(r"^<!-- (.*?) -->$", re.M)
 HELP_WIDTH = "100"
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,6 +51,7 @@ def expand(markdown: str) -> str:
         "reference": make_reference,
         "houses": make_houses,
         "notebook": make_notebook,
+        "analysis": make_analysis,
     }
     expanded = DIRECTIVE.sub(lambda found: makers[found.group(1)](found.group(2) or ""), markdown)
     for left in COMMENT.findall(expanded):
@@ -192,6 +197,26 @@ def make_notebook(path: str) -> str:
     spec.loader.exec_module(module)
     page: str = module.write_markdown(ROOT / path)
     return page
+
+
+def make_analysis(target: str) -> str:
+    """The table of a saved analysis and its notes; of "PATH?TITLE=TEXT" the rows with this text alone."""
+    import msgspec
+
+    from navarena.evaluation.analyses import Analysis
+
+    path, _, chosen = target.partition("?")
+    saved = msgspec.json.decode((ROOT / path).read_bytes(), type=Analysis)
+    heads, rows = list(saved.headings), list(saved.texts())
+    if chosen:
+        title, _, text = chosen.partition("=")
+        place = heads.index(title)
+        rows = [row[:place] + row[place + 1 :] for row in rows if row[place] == text]
+        del heads[place]
+    numeric = [one for one, head in zip(saved.numeric, saved.headings, strict=True) if head in heads]
+    rule = "".join("--:|" if one else "---|" for one in numeric)
+    lines = [f"| {' | '.join(heads)} |", f"|{rule}", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join([*lines, "", *(f"* {note}" for note in saved.notes)])
 
 
 def make_bench(path: str) -> str:

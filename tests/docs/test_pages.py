@@ -5,7 +5,10 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import pytest
+
+from navarena.evaluation.analyses import Analysis
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,6 +106,25 @@ def test_statistics_of_houses_come_from_the_file(pages: ModuleType) -> None:
     table = pages.expand("<!-- houses: robothor-like-v1 -->")
     assert table.splitlines()[0] == "| | train | val | test-dev | test |"
     assert "| scenes | 60 | 15 | 4 | 10 |" in table and "| floor area, square metres, mean | 3" in table
+
+
+def test_analyses_come_from_saved_tables(pages: ModuleType) -> None:
+    """Both readings of a file that a page shows: its numbers as the command prints them."""
+    path = "docs/which_number/pointnav-metric-choice.json"
+    saved = msgspec.json.decode((ROOT / path).read_bytes(), type=Analysis)
+    whole = pages.expand(f"<!-- analysis: {path} -->").splitlines()
+    assert whole[0] == f"| {' | '.join(saved.headings)} |" and whole[1].startswith("|---|---|--:|")
+    assert [f"| {' | '.join(row)} |" for row in saved.texts()] == whole[2 : 2 + len(saved.rows)]
+    assert whole[-1] == f"* {saved.notes[-1]}"
+    part = pages.expand(f"<!-- analysis: {path}?distance=all -->").splitlines()
+    assert "distance" not in part[0] and "| SPL | 200 |" in "\n".join(part)
+    assert len(part) == len(whole) - sum(row[1] != "all" for row in saved.texts())
+
+
+def test_every_saved_analysis_is_shown(pages: ModuleType) -> None:
+    page = (ROOT / "docs" / "which-number.md").read_text()
+    for path in (ROOT / "docs" / "which_number").glob("*.json"):
+        assert f"docs/which_number/{path.name}" in page
 
 
 def test_notebooks_show_code_and_outputs(pages: ModuleType) -> None:

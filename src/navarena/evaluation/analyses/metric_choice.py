@@ -41,8 +41,6 @@ SIZES = (50, 200, 1000)
 ALL = "all"
 """The part of the episodes that holds all of them."""
 
-Array = Float[np.ndarray, "a k n"]
-
 
 @dataclass(frozen=True)
 class Study:
@@ -55,7 +53,7 @@ class Study:
     """
 
     labels: tuple[str, ...]
-    values: Mapping[str, Array]
+    values: Mapping[str, Float[np.ndarray, "a k n"]]
     parts: Mapping[str, Int[np.ndarray, "n"]]
 
 
@@ -251,7 +249,7 @@ def analyse_metric_ranks(contestants: Sequence[Contestant]) -> Analysis:
     )
 
 
-def _describe(values: Array, part: str) -> tuple[Cell, ...]:
+def _describe(values: Float[np.ndarray, "a k n"], part: str) -> tuple[Cell, ...]:
     """The cells of a row of metric-choice that are the same for studies of any size."""
     splits = [split_variance(one) for one in values]
     pairs = list(itertools.combinations(range(len(values)), 2))
@@ -279,7 +277,7 @@ def _share_of_repeats(splits: Sequence[VarianceSplit]) -> float | None:
     return sum(one.agent for one in splits) / total if total > 0 else None
 
 
-def _order_kept(values: Array, part: str, size: int) -> float | None:
+def _order_kept(values: Float[np.ndarray, "a k n"], part: str, size: int) -> float | None:
     """Mean share over the pairs that have an order; every metric sees the same resampled studies."""
     kept = share_in_order(values, size, make_generator("analysis", "metric-choice", "order", part, size))
     known = kept[~np.isnan(kept)]
