@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -125,6 +126,15 @@ def test_every_saved_analysis_is_shown(pages: ModuleType) -> None:
     page = (ROOT / "docs" / "which-number.md").read_text()
     for path in (ROOT / "docs" / "which_number").glob("*.json"):
         assert f"docs/which_number/{path.name}" in page
+
+
+def test_figures_of_the_recommendation_stand_in_the_tables(pages: ModuleType) -> None:
+    page = pages.expand((ROOT / "docs" / "which-number.md").read_text())
+    said, _, tables = page.partition("## Recommendation")[2].partition("## Needed episodes")
+    figures = re.findall(r"\d+\.\d(?= %)|\d{1,3},\d{3}|\b[1-9]\d\d\b|\b0\.\d{3}\b|\b\d\d\.\d\b", said)
+    assert len(figures) > 15
+    known = set(re.findall(r"[\d.,]*\d", tables))
+    assert [one for one in figures if not {one, f"{one}.0"} & known] == []
 
 
 def test_notebooks_show_code_and_outputs(pages: ModuleType) -> None:

@@ -46,7 +46,11 @@ def pair_signs(scores: Float[np.ndarray, "*s a"]) -> Float[np.ndarray, "*s p"]:
 
 
 def tau_of_repetitions(values: Float[np.ndarray, "a k n"]) -> float | None:
-    """Mean of kendall_tau over the pairs of repetitions, each ranking the agents by its means; or None."""
+    """Mean of kendall_tau over the pairs of repetitions of (A, K, N) scores, each ranking by its means.
+
+    None where no repetition ranks anything. Raises InputError for fewer than two agents, and values that are
+    not finite.
+    """
     means = _require_agents(values).mean(2)
     return _mean(
         [kendall_tau(means[:, k], means[:, m]) for k, m in itertools.combinations(range(means.shape[1]), 2)]
@@ -56,7 +60,7 @@ def tau_of_repetitions(values: Float[np.ndarray, "a k n"]) -> float | None:
 def tau_of_halves(
     values: Float[np.ndarray, "a k n"], generator: np.random.Generator, splits: int = SPLITS
 ) -> float | None:
-    """Mean of kendall_tau between two halves of the episodes, over random splits.
+    """Mean of kendall_tau between two halves of the episodes of (A, K, N) scores, over random splits.
 
     What two studies of N / 2 episodes each, with no episode in common, agree in: each half is ranked by one
     repetition, drawn for it. Of an odd number one episode is left out. None where no split ranks anything.
