@@ -28,6 +28,7 @@ from navarena.evaluation import (
 from navarena.evaluation.records.times import read_times, sum_times
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate
+from navarena.metrics.subtasks import MODALITIES
 from navarena.reports.tables import NO_VALUE, format_interval, format_value
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -37,6 +38,9 @@ FLAGS = ("agent", "split", "episodes")
 
 BODIES = ("expert", "random-oracle-found", "frontier", "random", "forward", "stop")
 GRAPHS = ("expert", "path", "explorer", "random", "forward", "stop")
+
+KINDS = tuple(f"{modality}_success" for modality in MODALITIES)
+"""Pooled metrics that together count each sub-task once."""
 
 LEFT_OUT: Mapping[str, str] = {
     "explore-only": "it never declares a goal as found; see the [curves of coverage](maps.md)",
@@ -100,7 +104,8 @@ BENCHMARKS = (
     Benchmark(
         "GOAT-Bench",
         "Find five to ten goals one after another, each a category, a description or an image "
-        "([protocol](tasks/goat-v1.md)). Means and n are over sub-tasks.",
+        "([protocol](tasks/goat-v1.md)). Means are over episodes, "
+        "of the share of their sub-tasks.",
         ("goat-v1",),
         ("modular-goat-gt", "modular-goat", "modular-cow", *(one for one in BODIES if one != "frontier")),
         ("subtask_success", "subtask_spl", "subtask_soft_spl"),
@@ -147,14 +152,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         identity: `protocol@dataset/split#hash`.
         command: which repeats it.
         episodes, scenes: how many.
+        subtasks: how many its episodes have together; 0 of protocols without any.
         date: on which it began, ISO 8601.
         seconds: of wall-clock time, all episodes together.
         privileged_inputs: what the agent sees that the protocol hides.
         machine: its processor and cores.
         platform: system, architecture and versions, by which numbers are equal bit for bit.
         confidence: of the intervals.
-        metrics: name -> mean with interval; over sub-tasks where these are pooled, and over tours for those
-            of tours.
+        metrics: name -> mean with interval; over tours for those of tours.
     """
 
     protocol: str
@@ -164,6 +169,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     command: str
     episodes: int
     scenes: int
+    subtasks: int
     date: str
     seconds: float
     privileged_inputs: tuple[str, ...]
@@ -197,7 +203,7 @@ def read_result(folder: Path) -> Result:
     record, summary = read_record(folder), read_summary(folder)
     if summary.identity != record.identity or len(read_rows(folder)) != record.episodes:
         raise ValueError(f"expected a finished run, got {folder}; repeat its command")
-    entries = {**summary.metrics, **summary.pooled, **(summary.tours.metrics if summary.tours else {})}
+    entries = {**summary.metrics, **(summary.tours.metrics if summary.tours else {})}
     shown = {name for one in BENCHMARKS if protocol_of(record) in one.protocols for name in one.metrics}
     hardware = record.hardware
     return Result(
@@ -208,6 +214,7 @@ def read_result(folder: Path) -> Result:
         command=write_command(record),
         episodes=record.episodes,
         scenes=summary.scenes,
+        subtasks=sum(summary.pooled[name].n for name in KINDS if name in summary.pooled),
         date=record.started[:10],
         seconds=round(sum(sum_times(read_times(folder)).values()), 1),
         privileged_inputs=record.privileged_inputs,
@@ -302,11 +309,12 @@ def write_group(benchmark: Benchmark, identity: str, rows: Sequence[Result]) -> 
     """The lines of one table: the agents of one list of episodes, and their commands."""
     first = rows[0]
     part = "the first {} episodes" if " --episodes " in first.command else "all {} episodes"
+    subtasks = f", {first.subtasks:,} sub-tasks" if first.subtasks else ""
     columns = [name for name in benchmark.metrics if any(name in row.metrics for row in rows)]
     heads = ["agent", *(get_metric(name).title for name in columns), "n", "time", "date"]
     lines = [
         f"### `{first.protocol}`, {part.format(f'{first.episodes:,}')} of `{first.split}`\n",
-        f"Identity: `{identity}`; {first.scenes} scenes.\n",
+        f"Identity: `{identity}`; {first.scenes} scenes{subtasks}.\n",
         f"| {' | '.join(heads)} |",
         f"|---|{'--:|' * (len(columns) + 2)}---|",
     ]
