@@ -165,7 +165,7 @@ def test_runs_that_no_row_shows_are_refused(tmp_path):
     row = PAGE.read_result(tmp_path / "run")
     assert row.command == f"navarena {' '.join(words[:-1])}"
     assert (row.protocol, row.agent, row.split, row.episodes) == ("pointnav-v1", "stop", "mini", 2)
-    assert row.metrics["success"].mean == 0 and row.metrics["success"].n == 2 and row.seconds > 0
+    assert row.metrics["success"].mean == 0 and row.metrics["success"].n == 2
     journal = next((tmp_path / "run").glob("journal-*.jsonl"))
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(ValueError, match="expected a finished run"):
