@@ -189,7 +189,9 @@ def analyse_metric_choice(contestants: Sequence[Contestant]) -> Analysis:
         rows.append((get_metric(name).title, part, len(chosen), *_describe(values, part), *orders))
         if part == ALL and None not in orders:
             shares = tuple(
-                Estimate(float(kept), None, None, size) for kept, size in zip(orders, SIZES) if kept
+                Estimate(float(kept), None, None, size)
+                for kept, size in zip(orders, SIZES, strict=True)
+                if kept is not None
             )
             curves.append(Curve(get_metric(name).title, tuple(float(size) for size in SIZES), shares))
     return Analysis(
