@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 def run_evaluation(console: Console, flags: Evaluate) -> int:
     """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
+    if flags.suite is not None and (flags.repeat > 1 or flags.redraw):
+        raise InputError(
+            "expected --suite without --repeat and --redraw, got both; evaluate one of its rows by --corrupt"
+        )
     if flags.rerun is not None:
         if flags.suite is not None or flags.repeat > 1:
             raise InputError(

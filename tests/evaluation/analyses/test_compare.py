@@ -238,6 +238,8 @@ def test_repeats_draw_noise_anew(tmp_path):
     assert second.seed == 1 and second.corrupt == anew
     with pytest.raises(InputError, match="expected corruptions to draw anew, got pointnav-v1 without any"):
         list(repeat_settings(EvaluationSettings("pointnav-v1"), 2, redraw=True))
+    with pytest.raises(InputError, match="expected --repeat 2 or more beside --redraw, got 1"):
+        list(repeat_settings(noisy, 1, redraw=True))
 
 
 def test_infinite_episodes_are_left_out_of_a_split():

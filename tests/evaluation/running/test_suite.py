@@ -66,3 +66,9 @@ def test_the_command_runs_reports_and_resumes(mesh, tmp_path, capsys):
     assert main(command) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == first and "3 episodes are finished" in err
+
+
+@pytest.mark.parametrize("more", [("--repeat", "2"), ("--redraw",)])
+def test_a_suite_is_not_repeated(more, capsys):
+    assert main(["evaluate", "pointnav-v1", "--suite", "severity-5", *more]) == 2
+    assert "expected --suite without --repeat and --redraw, got both" in capsys.readouterr().err

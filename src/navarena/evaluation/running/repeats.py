@@ -30,6 +30,10 @@ def repeat_settings(
     """
     if repeats < 1:
         raise InputError(f"expected repeat of at least 1, got {repeats}")
+    if redraw and repeats < 2:
+        raise InputError(
+            "expected --repeat 2 or more beside --redraw, got 1; the word draw-N redraws one run"
+        )
     drawn = find_noise(settings.protocol, settings.corrupt) if redraw else ()
     if redraw and not drawn:
         raise InputError(
