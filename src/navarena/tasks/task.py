@@ -24,7 +24,6 @@ from navarena.simulation.sensors.resized import ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.image_options import ImageOptions
-from navarena.tasks.shortest_path import follow_field
 
 Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
 """(N,) indices into the actions of a task, or (N, K) numbers within [-1, 1] of continuous ones."""
@@ -300,7 +299,7 @@ class Task(TaskRules, ABC, Generic[State]):
 
         Tasks of several goals give the path along all of them.
         """
-        return follow_field(state.goal_fields, slot, start)
+        return state.goal_fields.shortest_path(slot, start)
 
     def show_instruction(self, state: State, slot: int, episode: Episode | None) -> None:
         """Let the agent of `slot` read the instruction of `episode`, or none; for tasks that have some."""

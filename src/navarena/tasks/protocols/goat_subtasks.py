@@ -14,7 +14,6 @@ from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.world import World
 from navarena.tasks.protocols.object_goal_task import view_point_positions
 from navarena.tasks.protocols.success_zone import axis_distances
-from navarena.tasks.shortest_path import follow_field
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class SubtaskProgress:
         fields = GoalFields(1)
         for places in self.places:
             fields.set_goals(0, world.navmesh, places)
-            piece = follow_field(fields, 0, pieces[-1][-1] if pieces else start)
+            piece = fields.shortest_path(0, pieces[-1][-1] if pieces else start)
             if not len(piece):
                 return piece
             pieces.append(piece)

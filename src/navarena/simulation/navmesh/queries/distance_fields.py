@@ -21,6 +21,7 @@ from navarena.simulation.navmesh.queries.search_arrays import (
     COUNT_WINDOWS,
     FIRST_SLOT,
     PER_WINDOW,
+    ROOT_TAGS,
     ROOTS,
     begin_search,
     finish_through,
@@ -241,6 +242,34 @@ def ask_fields(table, fields, slots, points, lengths, corners_ahead):
         else:
             write_end(table, slot, half, via, corners_ahead[i])
     return points.shape[0]
+
+
+@kernel
+def trace_field(table, fields, slot, px, py, pz, points):
+    """Write the points of the shortest path from p to the nearest source into `points`, metres.
+
+    Row `slot` of both tables is asked.
+
+    Returns:
+        How many: 0 without a path, -1 when the field is too small.
+    """
+    ok, _, root, half, via = ask_point(table, fields, slot, px, py, pz)
+    if not ok:
+        return -1
+    if root < 0:
+        return 0
+    points[0, 0], points[0, 1], points[0, 2] = px, py, pz
+    count = 1
+    if via != SAME_ROOT:
+        write_end(table, slot, half, via, points[count])
+        count += 1
+    roots, root_tags = floats(fields, slot, ROOTS), ints(fields, slot, ROOT_TAGS)
+    while root >= 0:
+        for axis in range(3):
+            points[count, axis] = roots[5 * root + axis]
+        count += 1
+        root = np.int64(root_tags[2 * root + 1])
+    return count
 
 
 @kernel

@@ -10,7 +10,12 @@ from jaxtyping import Float, Int, Int64
 from navarena.core.arrays import Points
 from navarena.core.errors import ActionError, InputError
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.queries.distance_fields import FIELD_SLOTS, ask_fields, start_field
+from navarena.simulation.navmesh.queries.distance_fields import (
+    FIELD_SLOTS,
+    ask_fields,
+    start_field,
+    trace_field,
+)
 from navarena.simulation.navmesh.queries.mesh_arrays import SLOT_COUNT
 from navarena.simulation.navmesh.queries.navmesh_table import require_points
 from navarena.simulation.navmesh.queries.search_state import SearchState
@@ -104,6 +109,25 @@ class GoalFields:
         lengths, ahead = np.full(len(points), -1.0), np.zeros_like(points)
         self.run(index, lambda meshes, fields: ask_fields(meshes, fields, index, points, lengths, ahead))
         return lengths, ahead
+
+    def shortest_path(self, slot: int, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres: `start` (3,), turns and end of the shortest path to the nearest goal of `slot`.
+
+        (0, 3) without a path.
+        """
+        mesh = self._meshes[slot]
+        room = 2 if mesh is None else len(mesh.vertices) + 2  # a path turns at each vertex once at most
+        count = 0
+        points = np.zeros((room, 3))
+        x, y, z = map(float, start)
+
+        def trace(meshes: np.ndarray, fields: np.ndarray) -> int:
+            nonlocal count
+            count = int(trace_field(meshes, fields, np.int64(slot), x, y, z, points))
+            return int(count >= 0)
+
+        self.run(np.array([slot]), trace)
+        return points[:count].copy()
 
     def run(self, slots: Int64[np.ndarray, "n"], work: Callable[[np.ndarray, np.ndarray], int]) -> None:
         """Call `work(mesh rows, field rows)` until it has done all of `slots` (N,), with more room each time.
