@@ -207,6 +207,10 @@ class Row:
         """The top level of the file, with None in the place of episodes and goals."""
         return self._document.header
 
+    def header_numbers(self, key: str) -> Mapping[str, int]:
+        """Category name -> number, from the top level of the file; empty where it has no such map."""
+        return self._document.header_numbers(key)
+
     def goals(self, key: str) -> tuple[Record, ...]:
         """The goals under `key` of the file's map of goals; raises FileError when there are none."""
         keys = self._document.goal_keys
@@ -234,7 +238,8 @@ class Row:
 
         Raises FileError for a rotation of length zero.
         """
-        length = sum(value * value for value in rotation) ** 0.5
+        x, y, z, w = rotation
+        length = (x * x + y * y + z * z + w * w) ** 0.5
         if length < 1e-9:
             raise self.error("start_rotation", f"expected a rotation, got {list(rotation)} of length zero")
         if self._document.is_raw:
@@ -277,6 +282,7 @@ class OpenDocument:
         self.path, self.format, self.notices = content.path, layout, notices
         self._content = content
         self._goals: dict[str, tuple[Record, ...]] = {}
+        self._header_numbers: dict[str, dict[str, int]] = {}
         self.instances: dict[str, tuple[ObjectInstance, ...]] = {}
         known = {"episodes", layout.goals_key, *layout.header}
         for key in content.top:
@@ -294,6 +300,16 @@ class OpenDocument:
             key: None if key in large else decode_json(text, f"episode file {self.path}, field {key}")
             for key, text in self._content.top.items()
         }
+
+    def header_numbers(self, key: str) -> dict[str, int]:
+        """A map of category names to numbers from the top level; empty where the file has none."""
+        if key not in self._header_numbers:
+            try:
+                found = msgspec.convert(self.header.get(key) or {}, dict[str, int])
+            except msgspec.ValidationError:
+                found = {}
+            self._header_numbers[key] = found
+        return self._header_numbers[key]
 
     @cached_property
     def scene_ids(self) -> tuple[str, ...]:

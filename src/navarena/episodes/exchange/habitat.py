@@ -1,7 +1,6 @@
 """Records that the episode files of Habitat share (habitat-lab, `NavigationEpisode` and its goals)."""
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -152,17 +151,16 @@ def scene_stem(scene_id: str) -> str:
 
 def make_instance(goal: Any, object_id: str | None = None) -> ObjectInstance:
     """Our object from an ObjectGoalRecord or a record with the same fields; `object_id` replaces its own."""
-    points = [
-        ViewPoint(
-            as_position(location.agent_state.position),
-            yaw_of(location.agent_state.rotation),
-            float(present(location.iou, 0.0)),
-        )
-        for location in present(goal.view_points, ())
-    ]
+    points = tuple(map(_make_view_point, goal.view_points)) if present(goal.view_points) else ()
     name = present(goal.object_name, "")
     number = str(goal.object_id) if object_id is None else object_id
-    return ObjectInstance(number, goal.object_category, as_position(goal.position), tuple(points), name)
+    return ObjectInstance(number, goal.object_category, as_position(goal.position), points, name)
+
+
+def _make_view_point(location: ViewLocation) -> ViewPoint:
+    state = location.agent_state
+    coverage = float(present(location.iou, 0.0))
+    return ViewPoint(as_position(state.position), yaw_of(state.rotation), coverage)
 
 
 def make_episode(
@@ -215,11 +213,3 @@ def make_goal_record(instance: ObjectInstance) -> ObjectGoalRecord:
         room_name=None,
         view_points=[make_view_location(point) for point in instance.view_points],
     )
-
-
-def header_map(header: Mapping[str, Any], key: str) -> dict[str, int]:
-    """A map of category names to numbers from the top level of a file; empty when it has none."""
-    try:
-        return msgspec.convert(header.get(key) or {}, dict[str, int])
-    except msgspec.ValidationError:
-        return {}

@@ -13,7 +13,6 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     ViewLocation,
-    header_map,
     make_episode,
     make_instance,
 )
@@ -59,7 +58,7 @@ def convert(record: MultiONRecord, row: Row) -> Episode:
     """Our episode; object ids are the numbers of the classes, where the file maps them."""
     if not record.goals:
         raise row.error("goals", "expected at least one goal, got none; drop the episode")
-    numbers = header_map(row.header, "category_to_task_category_id")
+    numbers = row.header_numbers("category_to_task_category_id")
     objects = [make_instance(one, _object_id(one, numbers)) for one in record.goals]
     distractors = [make_instance(one, _object_id(one, numbers)) for one in present(record.distractors, ())]
     return make_episode(record, row, MultiGoal(tuple(objects), tuple(distractors)), has_difficulty=False)
