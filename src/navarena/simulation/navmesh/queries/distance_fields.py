@@ -21,7 +21,6 @@ from navarena.simulation.navmesh.queries.search_arrays import (
     COUNT_WINDOWS,
     FIRST_SLOT,
     PER_WINDOW,
-    ROOT_TAGS,
     ROOTS,
     begin_search,
     finish_through,
@@ -35,6 +34,7 @@ from navarena.simulation.navmesh.queries.search_arrays import (
     write_end,
     write_source,
     write_turn,
+    write_turns,
 )
 from navarena.simulation.navmesh.queries.windows import LEFT_ROOT, SAME_ROOT, find_successors, open_triangle
 
@@ -259,17 +259,7 @@ def trace_field(table, fields, slot, px, py, pz, points):
     if root < 0:
         return 0
     points[0, 0], points[0, 1], points[0, 2] = px, py, pz
-    count = 1
-    if via != SAME_ROOT:
-        write_end(table, slot, half, via, points[count])
-        count += 1
-    roots, root_tags = floats(fields, slot, ROOTS), ints(fields, slot, ROOT_TAGS)
-    while root >= 0:
-        for axis in range(3):
-            points[count, axis] = roots[5 * root + axis]
-        count += 1
-        root = np.int64(root_tags[2 * root + 1])
-    return count
+    return write_turns(table, slot, fields, slot, root, half, via, points)
 
 
 @kernel

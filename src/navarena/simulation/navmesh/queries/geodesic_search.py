@@ -9,14 +9,12 @@ is the sum of its straight 3-D segments, and its end points keep the heights the
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.simulation.navmesh.queries.mesh_arrays import ISLANDS, floats, ints
+from navarena.simulation.navmesh.queries.mesh_arrays import ISLANDS, ints
 from navarena.simulation.navmesh.queries.plan_geometry import wrap3
 from navarena.simulation.navmesh.queries.point_queries import snap
 from navarena.simulation.navmesh.queries.search_arrays import (
     FIRST_SLOT,
     PER_WINDOW,
-    ROOT_TAGS,
-    ROOTS,
     begin_search,
     finish_through,
     heap_drop,
@@ -25,9 +23,9 @@ from navarena.simulation.navmesh.queries.search_arrays import (
     queue_window,
     view_mesh,
     view_state,
-    write_end,
     write_source,
     write_turn,
+    write_turns,
 )
 from navarena.simulation.navmesh.queries.windows import (
     LEFT_ROOT,
@@ -237,14 +235,4 @@ def trace_path(table, row, states, ends, points):
     if status == UNREACHABLE:
         return 0
     points[0, 0], points[0, 1], points[0, 2] = ax, ends[0, 1], az
-    count = 1
-    if via != SAME_ROOT:
-        write_end(table, row, half, via, points[count])
-        count += 1
-    roots, root_tags = floats(states, FIRST_SLOT, ROOTS), ints(states, FIRST_SLOT, ROOT_TAGS)
-    while root >= 0:
-        for axis in range(3):
-            points[count, axis] = roots[5 * root + axis]
-        count += 1
-        root = root_tags[2 * root + 1]
-    return count
+    return write_turns(table, row, states, FIRST_SLOT, np.int64(root), np.int64(half), via, points)

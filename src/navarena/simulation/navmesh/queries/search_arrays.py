@@ -233,3 +233,26 @@ def write_end(table, row, half, via, point):
     vertex = triangles[half] if via == LEFT_ROOT else triangles[half - k + (k + 1) % 3]
     for axis in range(3):
         point[axis] = vertices[3 * vertex + axis]
+
+
+@kernel
+def write_turns(table, row, states, slot, root, half, via, points):
+    """Write the path that a search found into `points`, after its start in row 0; metres.
+
+    First the end of `half` that `via` names (see finish_through; none for SAME_ROOT), then each root
+    from `root` back to the source.
+
+    Returns:
+        The number of points with the start.
+    """
+    count = 1
+    if via != SAME_ROOT:
+        write_end(table, row, half, via, points[count])
+        count += 1
+    roots, root_tags = floats(states, slot, ROOTS), ints(states, slot, ROOT_TAGS)
+    while root >= 0:
+        for axis in range(3):
+            points[count, axis] = roots[5 * root + axis]
+        count += 1
+        root = np.int64(root_tags[2 * root + 1])
+    return count
