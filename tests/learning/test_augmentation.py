@@ -104,10 +104,10 @@ def test_state_goes_on_and_seeds_decide():
     one, other = make("episode"), make("episode", seed=1)
     one.augment(see(), np.zeros(6, bool))
     other.restore_state(one.save_state())
-    pictures = see(), see()
-    one.augment(pictures[0], np.ones(6, bool))
-    other.augment(pictures[1], np.ones(6, bool))
-    np.testing.assert_array_equal(pictures[0]["depth"], pictures[1]["depth"])
+    images = see(), see()
+    one.augment(images[0], np.ones(6, bool))
+    other.augment(images[1], np.ones(6, bool))
+    np.testing.assert_array_equal(images[0]["depth"], images[1]["depth"])
     assert one.save_state() != make("episode", seed=1).save_state()
 
 

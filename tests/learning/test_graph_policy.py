@@ -16,7 +16,7 @@ from navarena.learning.collection import Collector  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
 from navarena.learning.hamt_settings import SMALL, TOUR_ROWS  # noqa: E402
 from navarena.learning.inputs import TOKENS  # noqa: E402
-from navarena.learning.networks.hamt import Walk  # noqa: E402
+from navarena.learning.networks.hamt import ObservedSteps  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.learning.tensors import take_rows  # noqa: E402
@@ -90,11 +90,11 @@ def test_one_episode_is_what_the_network_says_of_its_walk():
     views, places = seen["view_features"][:, 0], seen["candidate_views"][:, 0]
     near = torch.stack([view[place.clamp_min(0)] for view, place in zip(views, places, strict=True)])
     angles = np.stack([panorama_angles(int(view) % 12) for view in seen["view_index"][:, 0]])
-    walk = Walk(
+    walk = ObservedSteps(
         views, torch.from_numpy(angles).float(), seen["view_index"][:, 0], near * (places >= 0)[..., None],
         seen["candidate_angles"][:, 0], places, actions[:, 0],
     )  # fmt: skip
-    expected = policy.network.judge_walk(seen["instruction_tokens"][0, 0].long(), walk).log_softmax(-1)
+    expected = policy.network.judge_steps(seen["instruction_tokens"][0, 0].long(), walk).log_softmax(-1)
     found = judged.distribution.log_probs[:, 0]
     torch.testing.assert_close(found[:, :4], expected[:, :4], atol=1e-5, rtol=1e-5)
     assert bool((found[:, 4].exp() == 0).all()), "nothing leads there"

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
-from navarena.learning.networks.hamt import HAMT, Walk  # noqa: E402
+from navarena.learning.networks.hamt import HAMT, ObservedSteps  # noqa: E402
 from navarena.learning.published.hamt import load_hamt, rename_hamt, save_hamt  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -35,7 +35,7 @@ def draw_walk(steps=5, seed=0, candidates=3):
     views = torch.from_numpy(generator.integers(0, 36, (steps, candidates)))
     views[:, -1] = -1
     views[1, 1] = views[1, 0]
-    return Walk(
+    return ObservedSteps(
         *(
             torch.from_numpy(generator.normal(size=shape)).float()
             for shape in ((steps, 36, 5), (steps, 36, 4))
@@ -106,7 +106,7 @@ def test_published_files_are_loaded(tmp_path):
     torch.save({"vln_bert": {"state_dict": found, "epoch": 3}}, tmp_path / "best")
     load_hamt(ours, tmp_path / "best")
     walk = draw_walk()
-    assert torch.equal(ours.judge_walk(TOKENS, walk), theirs.judge_walk(TOKENS, walk))
+    assert torch.equal(ours.judge_steps(TOKENS, walk), theirs.judge_steps(TOKENS, walk))
     del found["vln_bert.next_action.net.0.bias"]
     torch.save(found, tmp_path / "worse")
     with pytest.raises(FileError, match=r"next_action.net.0.bias of shape \(12,\) is missing"):
@@ -117,9 +117,9 @@ def test_published_files_are_loaded(tmp_path):
 def test_all_steps_at_once_are_those_one_after_the_other(row):
     network, walk = make(**row), draw_walk()
     earlier = network.remember(draw_walk(4, 1)) if row else None
-    together = network.judge_walk(TOKENS, walk, earlier)
+    together = network.judge_steps(TOKENS, walk, earlier)
     for steps in range(1, 6):
-        alone = network.judge_walk(TOKENS, walk.first(steps), earlier)
+        alone = network.judge_steps(TOKENS, walk.first(steps), earlier)
         torch.testing.assert_close(alone[-1], together[steps - 1], atol=1e-5, rtol=1e-5)
     assert together.shape == (5, 4) and bool(together[:, -1].isneginf().all()), "no candidate is there"
     assert bool(together[:, :3].isfinite().all())
@@ -129,20 +129,20 @@ def test_what_is_remembered():
     walk, network, tours = draw_walk(), make(), make(tour=True)
     changed = replace(walk, views=walk.views.clone())
     changed.views[1] += 1.0
-    before, after = network.judge_walk(TOKENS, walk), network.judge_walk(TOKENS, changed)
+    before, after = network.judge_steps(TOKENS, walk), network.judge_steps(TOKENS, changed)
     assert torch.equal(before[0], after[0]) and not torch.equal(before[2], after[2])
     first, second = (tours.remember(draw_walk(4, seed)) for seed in (1, 2))
-    assert not torch.equal(tours.judge_walk(TOKENS, walk, first), tours.judge_walk(TOKENS, walk, second))
+    assert not torch.equal(tours.judge_steps(TOKENS, walk, first), tours.judge_steps(TOKENS, walk, second))
     long = torch.cat((second, first, second, first))
     newest = long[len(long) - (12 - 1 - 4) :]
-    assert torch.equal(tours.judge_walk(TOKENS, walk, long), tours.judge_walk(TOKENS, walk, newest))
+    assert torch.equal(tours.judge_steps(TOKENS, walk, long), tours.judge_steps(TOKENS, walk, newest))
 
 
 def test_what_is_frozen_has_no_gradient():
     for row, learns in (("ph", False), ("ph+th", True)):
         network = make(**TOUR_ROWS[row])
         earlier = network.remember(draw_walk(4, 1))
-        network.judge_walk(TOKENS, draw_walk(), earlier)[:, :3].sum().backward()
+        network.judge_steps(TOKENS, draw_walk(), earlier)[:, :3].sum().backward()
         assert network.text_layers[0].inner.first.weight.grad is None
         assert (network.history.ahead.image.weight.grad is not None) == learns
         assert network.cross_layers[0].cross.query.weight.grad is not None
@@ -165,7 +165,7 @@ def test_a_walk_is_learned():
     walk, labels = draw_walk(), torch.tensor([1, 2, 1, 2, 0])
     optimiser = torch.optim.Adam(network.parameters(), 5e-3)
     for _ in range(80):
-        loss = torch.nn.functional.cross_entropy(network.judge_walk(TOKENS, walk), labels)
+        loss = torch.nn.functional.cross_entropy(network.judge_steps(TOKENS, walk), labels)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

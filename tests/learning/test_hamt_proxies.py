@@ -144,7 +144,7 @@ def test_actions_are_judged_as_in_walks():
         seen = {name: value[first : last + 1, slot] for name, value in part.observations.items()}
         labels = part.labels[first : last + 1, slot]
         tokens = seen["instruction_tokens"][0, :7].long()
-        logits = policy.network.judge_walk(tokens, policy.make_walk(seen, labels))
+        logits = policy.network.judge_steps(tokens, policy.make_observed_steps(seen, labels))
         found.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none"))
     torch.testing.assert_close(learner(policy).sap(paths), torch.cat(found).mean(), atol=1e-5, rtol=1e-5)
 

@@ -15,7 +15,7 @@ from navarena.core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "checkpoints" / "navarena_checkpoints"
-MOST_BYTES = 30_000_000
+MAX_BYTES = 30_000_000
 
 
 def shipped_folders():
@@ -33,7 +33,7 @@ def test_all_of_them_are_small_and_named():
     readme = (ROOT / "checkpoints" / "README.md").read_text()
     assert all(f"`{name}`" in readme for name in points)
     files = [one for one in PACKAGE.rglob("*") if one.is_file() and one.suffix != ".pyc"]
-    assert sum(one.stat().st_size for one in files) <= MOST_BYTES
+    assert sum(one.stat().st_size for one in files) <= MAX_BYTES
     for folder in shipped_folders():
         assert sorted(one.name for one in (PACKAGE / folder).iterdir()) == [
             "checkpoint.json",

@@ -229,12 +229,12 @@ def test_rewards_that_are_no_numbers_stop_the_training(tmp_path):
     training.advance()
     judge = training._batch.task.judge
 
-    def spoil(*arguments):
+    def break_it(*arguments):
         result = judge(*arguments)
         result.reward[3] = np.nan
         return result
 
-    training._batch.task.judge = spoil
+    training._batch.task.judge = break_it
     with pytest.raises(CheckFailedError, match=r"got nan in slot 3, episode \d+ of room"):
         training.advance()
 

@@ -189,12 +189,12 @@ def test_an_error_in_a_group_ends_the_rollout(tmp_path):
     training = make_variable(tmp_path)
     judge = training._batches[1].step
 
-    def spoil(actions):
+    def break_it(actions):
         result = judge(actions)
         result.reward[2] = np.nan
         return result
 
-    training._batches[1].step = spoil
+    training._batches[1].step = break_it
     with pytest.raises(CheckFailedError, match="finite rewards, got nan in slot 2"):
         training.advance()
     training.close()

@@ -17,7 +17,7 @@ import pytest
 import navarena
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 15_000_000
+MAX_BYTES = 15_000_000
 TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 
 
@@ -57,7 +57,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.slow
 def test_the_wheel_is_small_and_whole(built: dict[str, Path]) -> None:
-    assert built["wheel"].stat().st_size < MOST_BYTES
+    assert built["wheel"].stat().st_size < MAX_BYTES
     with zipfile.ZipFile(built["wheel"]) as wheel:
         names = set(wheel.namelist())
     package = ROOT / "src" / "navarena"
@@ -113,4 +113,4 @@ def test_the_sources_are_small_enough_for_the_wheel() -> None:
     """Uncompressed data files alone would have to fit: they are compressed already."""
     package = ROOT / "src" / "navarena"
     packed = [path for path in package.rglob("*") if path.suffix in (".gz", ".xz")]
-    assert packed and sum(path.stat().st_size for path in packed) < MOST_BYTES - 4_000_000
+    assert packed and sum(path.stat().st_size for path in packed) < MAX_BYTES - 4_000_000

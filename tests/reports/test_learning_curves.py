@@ -1,7 +1,7 @@
 """The page of learning curves: one colour for the seeds of a recipe, and nothing that was not logged."""
 
 from navarena.reports.learning_curves import (
-    MOST_POINTS,
+    MAX_POINTS,
     LearningRun,
     _thin,
     render_learning_curves,
@@ -42,5 +42,5 @@ def test_the_table_says_what_is_not_known():
 
 def test_long_lines_are_means_of_neighbours():
     assert _thin([1, 2, 3]) == (1.0, 2.0, 3.0)
-    thin = _thin(list(range(MOST_POINTS * 4)))
-    assert len(thin) == MOST_POINTS and thin[0] == 1.5 and thin[-1] == MOST_POINTS * 4 - 2.5
+    thin = _thin(list(range(MAX_POINTS * 4)))
+    assert len(thin) == MAX_POINTS and thin[0] == 1.5 and thin[-1] == MAX_POINTS * 4 - 2.5

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import navarena
-from navarena.core.display import DRAWERS, Shown
+from navarena.core.display import DRAWERS, NotebookDisplay
 from navarena.core.errors import InputError
 from navarena.core.registry import load_target
 from navarena.episodes.episode import Episode, PointGoal
@@ -65,7 +65,7 @@ def walk(positions, collided=None):
 
 
 def test_every_kind_has_a_drawer():
-    kinds = {kind.shown_as for kind in all_shown(Shown)}
+    kinds = {kind.display_kind for kind in all_shown(NotebookDisplay)}
     assert kinds == set(DRAWERS.targets())
     for target in DRAWERS.targets().values():
         assert callable(load_target(target))

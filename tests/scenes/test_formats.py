@@ -650,12 +650,12 @@ def _packs_below(folder):
 
 def test_a_missing_texture_is_an_error_that_names_it_and_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
-    path = _textured_gltf(tmp_path / "room.gltf", "pictures/oak%20dark.png")
-    with pytest.raises(FileError, match=r"room\.gltf: expected the file 'pictures/oak dark.png'"):
+    path = _textured_gltf(tmp_path / "room.gltf", "images/oak%20dark.png")
+    with pytest.raises(FileError, match=r"room\.gltf: expected the file 'images/oak dark.png'"):
         load_scene(path)
     assert not _packs_below(tmp_path)
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "oak dark.png").write_bytes(_png()[1])
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "oak dark.png").write_bytes(_png()[1])
     assert len(load_scene(path).textures) == 1 and len(_packs_below(tmp_path)) == 1
 
     (tmp_path / "looks.mtl").write_text(LOOKS)

@@ -36,7 +36,7 @@ NOISY_METRES, NOISY_RADIANS = 0.04, np.radians(4.0)
 """Deviation of walks or turns beyond which they are noisy: between native noise (5 mm, 0.5 degrees) and the
 stochastic bias (0.1 m, 10 degrees)."""
 
-MOST_CORRECTIONS = 12
+MAX_CORRECTIONS = 12
 """Actions in a row that correct a heading: a full turn by steps of 30 degrees."""
 
 
@@ -184,7 +184,7 @@ class CompensatingAgent(Agent):
     def _correct(self, slot: int) -> int | None:
         """The turn by which the heading of `slot` comes nearer to the one asked for; None for none."""
         model, error = self._here[slot], self._errors[slot]
-        if model is None or model.kind in ("none", "noise") or self._corrections[slot] >= MOST_CORRECTIONS:
+        if model is None or model.kind in ("none", "noise") or self._corrections[slot] >= MAX_CORRECTIONS:
             return None
         if model.kind == "failure":
             # the turns that are left go round the other way: worth it once a whole turn is missing

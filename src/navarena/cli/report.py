@@ -31,7 +31,7 @@ from navarena.reports.runs import (
 )
 from navarena.reports.videos import VideoSettings
 
-MOST_RUNS = 26
+MAX_RUNS = 26
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Report:
 
     def run(self, console: Console) -> int:
         """Read, draw and write; the exit code is 0."""
-        if not 1 <= len(self.runs) <= MOST_RUNS:
-            raise InputError(f"expected 1 to {MOST_RUNS} runs to report on, got {len(self.runs)}")
+        if not 1 <= len(self.runs) <= MAX_RUNS:
+            raise InputError(f"expected 1 to {MAX_RUNS} runs to report on, got {len(self.runs)}")
         contestants = label_apart(read_labelled(self.runs))
         comparison = compare(contestants, self.metric, self.two_levels)
         open_benchmark = opener()

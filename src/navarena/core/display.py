@@ -22,14 +22,14 @@ DRAWERS = Registry(
 """Kind -> function of an object that returns its view (see navarena.reports.notebooks.View)."""
 
 
-class Shown:
+class NotebookDisplay:
     """Base of what shows itself in notebooks.
 
     Attributes:
-        shown_as: its kind, one of DRAWERS.
+        display_kind: its kind, one of DRAWERS.
     """
 
-    shown_as: ClassVar[str]
+    display_kind: ClassVar[str]
 
     def _repr_html_(self) -> str:
         return str(self._view()._repr_html_())
@@ -39,7 +39,7 @@ class Shown:
         return data
 
     def _view(self) -> Any:
-        return DRAWERS.get(self.shown_as)(self)
+        return DRAWERS.get(self.display_kind)(self)
 
 
 def describe_fields(kind: str, **facts: object) -> str:

@@ -154,18 +154,18 @@ def _polynomial(coefficients, x):
 
 
 @kernel
-def truncated_normal(quantile, mean, sigma, lowest, most_sigmas):
-    """The value at `quantile` of a normal that is cut at `most_sigmas` and, from below, at `lowest`."""
+def truncated_normal(quantile, mean, sigma, lowest, max_sigmas):
+    """The value at `quantile` of a normal that is cut at `max_sigmas` and, from below, at `lowest`."""
     if sigma <= 0.0:
         return mean
-    cut = max((lowest - mean) / sigma, -most_sigmas)
+    cut = max((lowest - mean) / sigma, -max_sigmas)
     low = 0.5 * math.erfc(-cut / math.sqrt(2.0))
-    high = 0.5 * math.erfc(-most_sigmas / math.sqrt(2.0))
+    high = 0.5 * math.erfc(-max_sigmas / math.sqrt(2.0))
     return mean + sigma * normal_quantile(low + quantile * (high - low))
 
 
 @kernel
-def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, most_sigmas, least_share, tiny):
+def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, max_sigmas, least_share, tiny):
     """Add noise along, across and in heading to walks and turns; looking up and resting stay exact.
 
     `drawn` (N, 3) are quantiles in [0, 1), `means` and `sigmas` (2, 3) of a walk and of a turn, `scale` (3,).
@@ -182,6 +182,6 @@ def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, most
         back = least_share * abs(movements[i, ALONG if walking else TURN])
         for k in range(3):
             lowest = back if k == bound else -np.inf
-            noise = truncated_normal(drawn[i, k], means[kind, k], sigmas[kind, k], lowest, most_sigmas)
+            noise = truncated_normal(drawn[i, k], means[kind, k], sigmas[kind, k], lowest, max_sigmas)
             column = TURN if k == 2 else ALONG if k == 0 else ACROSS
             movements[i, column] += scale[k] * noise * (turn_sign if k == 2 else along_sign)

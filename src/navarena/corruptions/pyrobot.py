@@ -12,7 +12,7 @@ from jaxtyping import Float, Int64
 from navarena.corruptions.corruption import MotionCorruption
 from navarena.corruptions.motion_kernels import add_controller_noise
 
-MOST_SIGMAS = 3.0
+MAX_SIGMAS = 3.0
 """No draw is farther than this from its mean."""
 
 LEAST_SHARE = -0.95
@@ -118,7 +118,7 @@ class PyRobotNoise(MotionCorruption):
             self._means,
             self._sigmas,
             self._scale,
-            MOST_SIGMAS,
+            MAX_SIGMAS,
             LEAST_SHARE,
             TINY,
         )

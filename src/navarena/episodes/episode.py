@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from navarena.core.display import Shown
+from navarena.core.display import NotebookDisplay
 from navarena.core.errors import InputError
 from navarena.episodes.goals import (
     Goal,
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Episode(Shown):
+class Episode(NotebookDisplay):
     """One episode of any task.
 
     Attributes:
@@ -65,7 +65,7 @@ class Episode(Shown):
     difficulty: str = ""
     tour_id: str = ""
 
-    shown_as = "episode"
+    display_kind = "episode"
 
 
 LATER_FIELDS = {"start_tilt": 0.0, "difficulty": "", "tour_id": ""}

@@ -12,7 +12,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goal_points import GoalPoints, euclidean_distance
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance
 
-MOST_BINS = 16
+MAX_BINS = 16
 """Of a histogram."""
 
 TAIL = 99.0
@@ -48,9 +48,9 @@ class Histogram:
 
     @classmethod
     def of(cls, values: Float[np.ndarray, "n"]) -> "Histogram":
-        """Bins of a round width, about MOST_BINS, over `values` (N,), N >= 1, metres or a ratio."""
+        """Bins of a round width, about MAX_BINS, over `values` (N,), N >= 1, metres or a ratio."""
         low, tail, high = float(values.min()), float(np.percentile(values, TAIL)), float(values.max())
-        width = _round_width((tail - low) / MOST_BINS)
+        width = _round_width((tail - low) / MAX_BINS)
         first = int(np.floor(low / width + 1e-9))
         last = max(first + 1, int(np.ceil(tail / width - 1e-9)))
         edges = np.arange(first, last + 1) * width

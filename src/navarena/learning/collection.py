@@ -28,7 +28,7 @@ from navarena.tasks.sources import Batch
 from navarena.tasks.task import StepResult
 from navarena.tasks.teacher import Teacher
 
-MOST_DRAWS = 100
+MAX_DRAWS = 100
 """Episodes with an unreachable goal in a row, in one slot, after which the collection gives up."""
 
 METRICS = ("success", "spl")
@@ -247,7 +247,7 @@ class Collector:
     def _begin(self, chosen: np.ndarray, done: float) -> None:
         """Draw and start episodes in the `chosen` (N,) bool slots until all of their goals can be reached."""
         left, generator = chosen, self._generators["episodes"]
-        for _ in range(MOST_DRAWS):
+        for _ in range(MAX_DRAWS):
             slots = np.flatnonzero(left).tolist()
             self._episodes.start(slots, [self._episodes.draw(generator) for _ in slots])
             left = chosen & ~np.isfinite(self._batch.state.distance)
@@ -257,7 +257,7 @@ class Collector:
         else:
             one = self._batch.episode(int(np.flatnonzero(left)[0]))
             raise CheckFailedError(
-                f"expected episodes with reachable goals, got {MOST_DRAWS} others in a row, the last "
+                f"expected episodes with reachable goals, got {MAX_DRAWS} others in a row, the last "
                 f"{one.episode_id} in {one.scene_id}; `navarena episodes audit` lists them"
             )
         if self._mix is not None:

@@ -11,7 +11,7 @@ from navarena.learning.graph_inputs import GRAPH_INPUTS
 from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.inputs import TOKENS, InputSpec
 from navarena.learning.losses import turn_inflection_weights
-from navarena.learning.networks.hamt import HAMT, Walk
+from navarena.learning.networks.hamt import HAMT, ObservedSteps
 from navarena.learning.networks.heads import FORBIDDEN, Categorical, Uniforms
 from navarena.learning.policy import PREVIOUS, Decision, Judgement, Policy
 from navarena.learning.storage import NO_LABEL
@@ -228,7 +228,7 @@ class GraphPolicy(Policy):
         waited = torch.cat((state["is_waiting"][None], torch.ones_like(mask[1:])))
         for step in range(steps):
             number.append(torch.where(goes_on[step] & waited[step], number[-1] + 1, 0))
-        walk = self.make_walk(
+        walk = self.make_observed_steps(
             {name: value.flatten(0, 1) for name, value in raw.items()}, previous.flatten() - 1
         )
         led = raw["phase"].flatten() != Phase.AGENT
@@ -251,13 +251,13 @@ class GraphPolicy(Policy):
         )
         return past, number[-1]
 
-    def make_walk(self, seen: Tree, actions: Tensor) -> Walk:
+    def make_observed_steps(self, seen: Tree, actions: Tensor) -> ObservedSteps:
         """B steps, name -> (B, ...), and the `actions` (B,) taken in them, as the network reads them."""
         views, places = seen["view_features"].float(), seen["candidate_views"]
         if "vision" in self._settings.blank:
             views = torch.zeros_like(views)
         index = places.clamp_min(0)[..., None].expand(-1, -1, views.shape[-1])
-        return Walk(
+        return ObservedSteps(
             views,
             self.angles[seen["view_index"] % HEADINGS],
             seen["view_index"],
@@ -285,7 +285,7 @@ class GraphPolicy(Policy):
                 f"expected words below {self._settings.words}, got {int(tokens.max())}; the instructions are "
                 "of another vocabulary"
             )
-        walk = self.make_walk(seen, torch.zeros_like(seen["view_index"]))
+        walk = self.make_observed_steps(seen, torch.zeros_like(seen["view_index"]))
         if crops:
             longest = max(int((tokens != 0).sum(1).max()), 1)
             tokens, texts = torch.unique(tokens[:, :longest], dim=0, return_inverse=True)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-MOST_RATIO_ERROR = 1e-2
+MAX_RATIO_ERROR = 1e-2
 """Of the ratio in the first minibatch from 1: beyond, acting and learning compute different things."""
 
-MOST_KL = 0.1
+MAX_KL = 0.1
 """Nats, of a policy's change in an update: clipped updates stay well below."""
 
 LEAST_EXPLAINED = -0.5
@@ -19,9 +19,9 @@ LEAST_ENTROPY = 1e-3
 def describe_health(row: Mapping[str, Any]) -> list[str]:
     """What is wrong in `row`, a line of the log of kind "training", in words; empty when all is well."""
     found = []
-    if row.get("ratio_error", 0.0) > MOST_RATIO_ERROR:
+    if row.get("ratio_error", 0.0) > MAX_RATIO_ERROR:
         found.append(f"ratio {row['ratio_error']:.2g} from 1 before the first step: acting is not learning")
-    if row.get("kl", 0.0) > MOST_KL:
+    if row.get("kl", 0.0) > MAX_KL:
         found.append(f"KL {row['kl']:.2g}: the policy changes too fast, lower the rate")
     if row.get("explained_variance", 0.0) < LEAST_EXPLAINED:
         found.append(f"explained variance {row['explained_variance']:.2g}: the critic misleads")

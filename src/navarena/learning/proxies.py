@@ -11,7 +11,7 @@ from jaxtyping import Bool, Int
 from navarena.core.errors import InputError
 from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import TOKENS
-from navarena.learning.networks.hamt import Fused, Walk
+from navarena.learning.networks.hamt import Fused, ObservedSteps
 from navarena.learning.networks.hamt_proxies import ProxyHeads
 from navarena.learning.proxy_settings import PROXIES, ProxySettings
 from navarena.learning.storage import Fragment
@@ -92,7 +92,7 @@ def gather_paths(policy: GraphPolicy, part: Fragment) -> Paths | None:
     tokens = seen[TOKENS][rows[:, 0]].long()
     return Paths(
         tokens[:, : min(max(int((tokens != 0).sum(1).max()), 1), policy.network.most_words)],
-        policy.make_walk(seen, labels[times, slots]),
+        policy.make_observed_steps(seen, labels[times, slots]),
         seen[DISTANCES],
         episode,
         step,
@@ -206,7 +206,7 @@ class ProxyLearner:
         counted = torch.from_numpy(np.stack(is_other, 1)).to(device)
         return match_loss(torch.stack(logits, 1), counted)
 
-    def _describe(self, walk: Walk) -> Tensor:
+    def _describe(self, walk: ObservedSteps) -> Tensor:
         """(S, W), what the history says of steps, without their numbers."""
         rows = torch.arange(len(walk.view), device=walk.view.device)
         taken = walk.candidate_angles[rows, (walk.actions - 1).clamp_min(0)] * (walk.actions > 0)[:, None]
@@ -257,7 +257,7 @@ class ProxyLearner:
         chosen[empty, last[empty]] = is_there[empty, last[empty]]
         return chosen
 
-    def _hide_seen(self, walk: Walk) -> Walk:
+    def _hide_seen(self, walk: ObservedSteps) -> ObservedSteps:
         """`walk` with steps in which what is seen has no features, or no angles."""
         settings, count = self._settings, len(walk.view)
         no_image = self._generator.random(count) < settings.image_share
@@ -274,7 +274,7 @@ class ProxyLearner:
         )
 
 
-def action_angles(walk: Walk) -> Tensor:
+def action_angles(walk: ObservedSteps) -> Tensor:
     """(S, 2) float32 radians: heading and elevation of the actions from where the body looks; 0 of STOP."""
     rows = torch.arange(len(walk.actions), device=walk.actions.device)
     angles = walk.candidate_angles[rows, (walk.actions - 1).clamp_min(0)]

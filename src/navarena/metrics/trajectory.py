@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from navarena.core.display import Shown, describe_fields
+from navarena.core.display import NotebookDisplay, describe_fields
 from navarena.core.errors import InputError
 
 
@@ -74,7 +74,7 @@ class ShortestPath:
 
 
 @dataclass(frozen=True)
-class Trajectory(Shown):
+class Trajectory(NotebookDisplay):
     """The record of one episode with K steps, filled by the task.
 
     Broken records never reach a metric: InputError is raised for arrays of different lengths,
@@ -106,7 +106,7 @@ class Trajectory(Shown):
     rates: BodyRates | None = field(default=None, kw_only=True)
     shortest: ShortestPath | None = field(default=None, kw_only=True)
 
-    shown_as = "trajectory"
+    display_kind = "trajectory"
 
     def __repr__(self) -> str:
         return describe_fields(

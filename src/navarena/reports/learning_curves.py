@@ -13,7 +13,7 @@ from navarena.reports.html import render_template
 from navarena.reports.plots import Figure, Line, draw_lines
 from navarena.reports.tables import NO_VALUE, Table
 
-MOST_POINTS = 60
+MAX_POINTS = 60
 """Of a line: those of long trainings are means over neighbours."""
 
 EVALUATED = ("success", "spl")
@@ -119,7 +119,7 @@ def _draw(runs: Sequence[LearningRun], kind: str, name: str, title: str, axis: s
         if not rows:
             continue
         x, y = _thin([unit * row[axis] for row in rows]), _thin([row[name] for row in rows])
-        is_known = kind == "evaluation" and len(rows) <= MOST_POINTS
+        is_known = kind == "evaluation" and len(rows) <= MAX_POINTS
         low = tuple(row.get(f"{name}_low") for row in rows) if is_known else ()
         high = tuple(row.get(f"{name}_high") for row in rows) if is_known else ()
         number = groups.index(one.group)
@@ -136,7 +136,7 @@ def _draw(runs: Sequence[LearningRun], kind: str, name: str, title: str, axis: s
 
 
 def _thin(values: Sequence[float]) -> tuple[float, ...]:
-    """At most MOST_POINTS means of neighbouring `values`, in order."""
-    if len(values) <= MOST_POINTS:
+    """At most MAX_POINTS means of neighbouring `values`, in order."""
+    if len(values) <= MAX_POINTS:
         return tuple(float(one) for one in values)
-    return tuple(float(np.mean(part)) for part in np.array_split(np.asarray(values, np.float64), MOST_POINTS))
+    return tuple(float(np.mean(part)) for part in np.array_split(np.asarray(values, np.float64), MAX_POINTS))

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
-from navarena.core.display import DRAWERS, Shown
+from navarena.core.display import DRAWERS, NotebookDisplay
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import write_atomic
 from navarena.episodes.episode import Episode
@@ -23,7 +23,7 @@ from navarena.reports.comparison import contestant_table, difference_table
 from navarena.reports.html import render_template
 from navarena.reports.plan_view import ScenePlan, find_goals, on_plan, trace_outlines, view_goals
 from navarena.reports.preview.plan import draw_plan
-from navarena.reports.preview.sheet import MOST_STOREYS, encode_png
+from navarena.reports.preview.sheet import MAX_STOREYS, encode_png
 from navarena.reports.runs.tables import summary_table
 from navarena.reports.tables import Table, metric_table
 from navarena.reports.topdown import make_scene_plan
@@ -39,7 +39,7 @@ from navarena.tasks.vector_env import NavigationVectorEnv
 PLAN_PX = (560, 440)
 """Width and height of plans."""
 
-MOST_NUMBERS = 8
+MAX_NUMBERS = 8
 """Values of an observation that are written out."""
 
 NO_PLAN = ScenePlan(
@@ -53,7 +53,7 @@ NO_PLAN = ScenePlan(
 
 
 @dataclass(frozen=True)
-class ShownImage:
+class CaptionedImage:
     """An image of a view.
 
     Attributes:
@@ -83,7 +83,7 @@ class View:
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
-    images: tuple[ShownImage, ...] = ()
+    images: tuple[CaptionedImage, ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
 
     def __repr__(self) -> str:
@@ -121,8 +121,8 @@ def show(thing: Any, trajectory: Trajectory | None = None) -> View:
     """
     if isinstance(thing, Episode) and trajectory is not None:
         return view_episode(thing, trajectory)
-    if isinstance(thing, Shown):
-        view: View = DRAWERS.get(thing.shown_as)(thing)
+    if isinstance(thing, NotebookDisplay):
+        view: View = DRAWERS.get(thing.display_kind)(thing)
         return view
     if isinstance(thing, str | Path):
         return view_run(load_evaluation(Path(thing)))
@@ -151,9 +151,9 @@ def view_scene(scene: Scene) -> View:
         facts.append(("rooms", ", ".join(room.category for room in scene.rooms)))
     if scene.objects:
         facts.append(("objects", f"{len(scene.objects)} of {len(scene.categories)} categories"))
-    levels: list[int | None] = [*sorted({room.level for room in scene.rooms})[:MOST_STOREYS]] or [None]
+    levels: list[int | None] = [*sorted({room.level for room in scene.rooms})[:MAX_STOREYS]] or [None]
     images = [
-        ShownImage(
+        CaptionedImage(
             "" if level is None else f"storey {level}", np.asarray(draw_plan(scene, None, level, PLAN_PX, ()))
         )
         for level in levels
@@ -168,7 +168,7 @@ def view_navmesh(navmesh: NavMesh) -> View:
         ("walkable", f"{navmesh.navigable_area:.1f} m2 in {navmesh.island_count} islands"),
         ("body", f"radius {navmesh.settings.radius:g} m, height {navmesh.settings.height:g} m"),
     )
-    return View("Navmesh", facts, (ShownImage("", _draw_navmesh(navmesh)),))
+    return View("Navmesh", facts, (CaptionedImage("", _draw_navmesh(navmesh)),))
 
 
 def _draw_navmesh(navmesh: NavMesh) -> UInt8[np.ndarray, "h w 3"]:
@@ -193,7 +193,7 @@ def view_trajectory(trajectory: Trajectory) -> View:
     """The walked path from above, and how it ended."""
     positions = np.asarray(trajectory.positions, float)
     panel = MapPanel(view_goals(NO_PLAN, np.zeros((0, 3)), positions), trajectory, *PLAN_PX)
-    shown = ShownImage("walked path, first to last step", panel.draw(len(trajectory.actions)))
+    shown = CaptionedImage("walked path, first to last step", panel.draw(len(trajectory.actions)))
     return View("Trajectory", _describe_walk(trajectory), (shown,))
 
 
@@ -220,7 +220,7 @@ def view_episode(episode: Episode, trajectory: Trajectory | None = None) -> View
         seen = view_goals(plan, find_goals(episode), np.asarray(walk.positions, float))
     except NavarenaError as error:  # a list of episodes may come without its scenes
         return View(f"Episode {episode.episode_id}", (*facts, ("no plan", str(error))))
-    shown = ShownImage("", MapPanel(seen, walk, *PLAN_PX).draw(len(walk.actions)))
+    shown = CaptionedImage("", MapPanel(seen, walk, *PLAN_PX).draw(len(walk.actions)))
     return View(f"Episode {episode.episode_id}", tuple(facts), (shown,))
 
 
@@ -247,7 +247,7 @@ def view_observations(observations: Mapping[str, Any]) -> View:
             array = array[0]
         image = _paint(name, array)
         if image is not None:
-            images.append(ShownImage(f"{name} {array.shape} {array.dtype}", image))
+            images.append(CaptionedImage(f"{name} {array.shape} {array.dtype}", image))
         else:
             facts.append((name, _write(array)))
     return View("Observations", tuple(facts), tuple(images))
@@ -268,7 +268,7 @@ def _paint(name: str, array: np.ndarray) -> UInt8[np.ndarray, "h w 3"] | None:
 def _write(array: np.ndarray) -> str:
     if array.dtype.kind == "U":
         return str(array)
-    if array.size <= MOST_NUMBERS:
+    if array.size <= MAX_NUMBERS:
         return np.array2string(array, precision=3, suppress_small=True)
     return f"{array.shape} {array.dtype}"
 

@@ -34,7 +34,7 @@ WORK = {
     "graphs": "scattering places over",
     "materials": "drawing materials",
     "navmesh": "building the navmesh of",
-    "render": "preparing pictures of",
+    "render": "preparing images of",
     "scene": "building",
     "texels": "drawing materials",
     "tours": "ordering tours",

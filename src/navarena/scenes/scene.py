@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int32, UInt8
 
 from navarena.core.arrays import Triangles
-from navarena.core.display import Shown, describe_fields
+from navarena.core.display import NotebookDisplay, describe_fields
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class WalkableSurface:
 
 
 @dataclass(frozen=True)
-class Scene(Shown):
+class Scene(NotebookDisplay):
     """Triangles with objects and materials, and the objects and rooms that they are parts of.
 
     The colour of a surface point is (texture or 1) * material colour * (vertex colour or 1)
@@ -149,7 +149,7 @@ class Scene(Shown):
     walkable: tuple[WalkableSurface, ...] = ()
     ambiguous_share: float | None = None
 
-    shown_as = "scene"
+    display_kind = "scene"
 
     def __repr__(self) -> str:
         return describe_fields(

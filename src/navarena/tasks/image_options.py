@@ -11,7 +11,7 @@ from navarena.simulation.sensors.images import Depth, DepthType
 from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 
-MOST_PX = 4096
+MAX_PX = 4096
 """Pixels along a side of an image."""
 
 SIZE_OPTIONS = (f"rgb{SIZE_MARK}", f"depth{SIZE_MARK}")
@@ -43,9 +43,9 @@ class ImageOptions:
 
     def __post_init__(self) -> None:
         for name, size in (("rgb", self.rgb), ("depth", self.depth)):
-            if size is not None and not all(1 <= side <= MOST_PX for side in size):
+            if size is not None and not all(1 <= side <= MAX_PX for side in size):
                 raise InputError(
-                    f"expected an image size of {name} of 1 to {MOST_PX} pixels along each side, got "
+                    f"expected an image size of {name} of 1 to {MAX_PX} pixels along each side, got "
                     f"{size[0]}x{size[1]}"
                 )
 

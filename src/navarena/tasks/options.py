@@ -17,7 +17,7 @@ OptionsType = TypeVar("OptionsType")
 _WORDS: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-MOST_OFFSET = 0.5
+MAX_OFFSET = 0.5
 """Metres; navmeshes of Habitat float 0.10 to 0.19 m above the floor."""
 
 
@@ -32,7 +32,7 @@ class RunOptions:
         floor_offset: metres by which cameras are higher above the floor, as on a navmesh that floats over it;
             for scenes without a navmesh file.
 
-    Raises InputError for a max_steps below 1 and for a floor_offset outside 0 to MOST_OFFSET.
+    Raises InputError for a max_steps below 1 and for a floor_offset outside 0 to MAX_OFFSET.
     """
 
     track: Literal["rgbd", "rgb"] = "rgbd"
@@ -43,9 +43,9 @@ class RunOptions:
     def __post_init__(self) -> None:
         if self.max_steps < 1:
             raise InputError(f"expected max_steps of at least 1, got {self.max_steps}")
-        if not 0.0 <= self.floor_offset <= MOST_OFFSET:
+        if not 0.0 <= self.floor_offset <= MAX_OFFSET:
             raise InputError(
-                f"expected a floor_offset of 0 to {MOST_OFFSET} metres, got {self.floor_offset:g}; navmeshes "
+                f"expected a floor_offset of 0 to {MAX_OFFSET} metres, got {self.floor_offset:g}; navmeshes "
                 "of Habitat float 0.10 to 0.19 above the floor"
             )
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.simulation.navmesh.queries.goal_fields import GoalFields
-from navarena.simulation.planning.greedy import Walks, follow_greedily
+from navarena.simulation.planning.greedy import GreedyPaths, follow_greedily
 from navarena.simulation.planning.lattice import Origin, search_lattice
 from navarena.simulation.planning.planner import STOP_MARGIN, action_names
 from navarena.tasks.batch import NavigationBatch
@@ -99,7 +99,9 @@ class BodyTeacher:
     ) -> None:
         """Write the labels of `slots` (K,), whose distances are in `fields`, into `actions` (N,)."""
         bodies, body = self._batch.simulator.bodies, self._batch.task.embodiment
-        walks = Walks.begin(bodies.positions[slots], bodies.yaws[slots], bodies.triangles[slots], room=1)
+        walks = GreedyPaths.begin(
+            bodies.positions[slots], bodies.yaws[slots], bodies.triangles[slots], room=1
+        )
         follow_greedily(fields, slots, walks, body, self._stop_distance, self._max_actions, 1)
         walked = walks.move_counts > 0
         actions[slots[walked]] = self._first_actions[np.sign(walks.moves[walked, 0]) + 1]

@@ -30,8 +30,8 @@ from navarena.reports.videos.frame import (
     GAP,
     NEAR,
     NOTHING,
+    GoalCaption,
     Moment,
-    ShownGoal,
     compose,
     current_goal,
     fit_image,
@@ -115,17 +115,17 @@ def test_goals_in_words():
             Subtask("image", "chair", (chair,), image=image),
         )
     )
-    assert show_goals(make_episode(PointGoal((1.0, 0.0, 1.0)))) == (ShownGoal("the marked point"),)
-    assert show_goals(make_episode(ObjectGoal("chair"))) == (ShownGoal("any chair"),)
-    assert show_goals(make_episode(InstructionGoal("Go.", ((0.0, 0.0, 0.0),)))) == (ShownGoal("Go."),)
+    assert show_goals(make_episode(PointGoal((1.0, 0.0, 1.0)))) == (GoalCaption("the marked point"),)
+    assert show_goals(make_episode(ObjectGoal("chair"))) == (GoalCaption("any chair"),)
+    assert show_goals(make_episode(InstructionGoal("Go.", ((0.0, 0.0, 0.0),)))) == (GoalCaption("Go."),)
     assert [goal.place for goal in show_goals(make_episode(MultiGoal((chair, chair))))] == [
         "goal 1 of 2",
         "goal 2 of 2",
     ]
     assert show_goals(make_episode(lifelong)) == (
-        ShownGoal("any chair", None, "goal 1 of 3"),
-        ShownGoal("the chair by the window", None, "goal 2 of 3"),
-        ShownGoal("this chair", image, "goal 3 of 3"),
+        GoalCaption("any chair", None, "goal 1 of 3"),
+        GoalCaption("the chair by the window", None, "goal 2 of 3"),
+        GoalCaption("this chair", image, "goal 3 of 3"),
     )
 
 
@@ -232,7 +232,7 @@ def test_frames_have_their_parts_in_their_places():
     colors = {"RGB": 10, "depth": 120, "semantic": 200}
     images = {name: np.full((100, 133, 3), value, np.uint8) for name, value in colors.items()}
     plan = np.full((100, layout.map_size[0], 3), 77, np.uint8)
-    goal = ShownGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
+    goal = GoalCaption("the red chair by the window of the kitchen", None, "goal 1 of 2")
     moment = Moment(("scene", "episode"), goal, 5, 10, "turn_left", 2.5, "success")
     frame = compose(layout, images, plan, moment, np.full((8, 8, 3), (255, 0, 255), np.uint8))
     assert frame.shape == (height, width, 3)

@@ -14,7 +14,7 @@ from sqlalchemy import select  # noqa: E402
 
 from navarena.web.challenge.accounts.audit import DELETED, read_changes  # noqa: E402
 from navarena.web.challenge.accounts.limits import (  # noqa: E402
-    MOST_KEYS,
+    MAX_KEYS,
     PASSWORDS_BY_ACCOUNT,
     Rate,
     RateLimits,
@@ -23,7 +23,7 @@ from navarena.web.challenge.accounts.passwords import Passwords  # noqa: E402
 from navarena.web.challenge.accounts.personal_data import delete_account, export_account  # noqa: E402
 from navarena.web.challenge.accounts.secret_texts import hash_secret  # noqa: E402
 from navarena.web.challenge.accounts.teams import (  # noqa: E402
-    MOST_TEAMS,
+    MAX_TEAMS,
     create_team,
     find_team,
     list_members,
@@ -92,14 +92,14 @@ def test_limits_count_within_their_time() -> None:
 
 
 def test_limits_forget_who_tried_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("navarena.web.challenge.accounts.limits.MOST_KEYS", 3)
+    monkeypatch.setattr("navarena.web.challenge.accounts.limits.MAX_KEYS", 3)
     limits, rate = RateLimits(lambda: 0.0), Rate(1, 60.0)
     for key in "abcd":
         limits.count("x", key, rate)
     limits.count("x", "a", rate)  # forgotten
     with pytest.raises(Refusal):
         limits.count("x", "d", rate)
-    assert MOST_KEYS >= 1000
+    assert MAX_KEYS >= 1000
 
 
 def test_signing_up_and_in(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_names_have_plain_signs(tmp_path: Path, name: str) -> None:
 
 def test_guessing_is_limited_by_account_and_by_address(tmp_path: Path) -> None:
     accounts = make_accounts(make_service(tmp_path))
-    for number in range(PASSWORDS_BY_ACCOUNT.most):
+    for number in range(PASSWORDS_BY_ACCOUNT.max_tries):
         with pytest.raises(Refusal, match="no account"):
             accounts.sign_in("ada", "wrong password", f"1.1.1.{number}")
     with pytest.raises(Refusal, match="wait") as found:
@@ -268,7 +268,7 @@ def test_team_names_are_one_spelling_and_few(tmp_path: Path) -> None:
         assert create_team(session, carl, "  Cafe\u0301   Robots ").name == "Caf\u00e9 Robots"
         with pytest.raises(Refusal, match="exists"):
             create_team(session, carl, "Caf\u00e9 Robots")
-        for number in range(MOST_TEAMS - 1):
+        for number in range(MAX_TEAMS - 1):
             create_team(session, carl, f"team {number}")
         with pytest.raises(Refusal, match="at most"):
             create_team(session, carl, "one more")

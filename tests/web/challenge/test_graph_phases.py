@@ -170,10 +170,10 @@ BAD: dict[str, tuple[Callable[[str], str], Callable[[Path], Any], str]] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_are_refused_in_one_line(places: tuple[Path, Path], name: str) -> None:
-    edit, spoil, message = BAD[name]
+    edit, damage, message = BAD[name]
     folder = places[1]
     (folder / "challenge.toml").write_text(edit(GRAPHS))
-    spoil(folder)
+    damage(folder)
     with pytest.raises(InputError) as caught:
         load_challenge(folder / "challenge.toml")
     assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -164,7 +164,7 @@ def test_history_of_ranks() -> None:
     days, traced = trace_ranks([c, better_a, b, a], Ties(SPL), [better_a, b])
     assert days == (DAY_MS, 2 * DAY_MS, 4 * DAY_MS)
     assert traced == {"a2": (1, 2, 1), "b": (None, 1, 3)}
-    assert trace_ranks([c, b, a], Ties(SPL), [b], most_days=1) == ((4 * DAY_MS,), {"b": (2,)})
+    assert trace_ranks([c, b, a], Ties(SPL), [b], max_days=1) == ((4 * DAY_MS,), {"b": (2,)})
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 5)), min_size=1, max_size=12))

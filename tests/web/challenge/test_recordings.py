@@ -22,10 +22,10 @@ from navarena.web.challenge import recording_job, recordings
 from navarena.web.challenge.app import make_app
 from navarena.web.challenge.pages.episodes import answer_range
 from navarena.web.challenge.recording_job import choose_examined, limit_sections
-from navarena.web.challenge.recordings import MOST_WAITING, OVERVIEW, Drawn, Overview, Section
+from navarena.web.challenge.recordings import MAX_WAITING, OVERVIEW, Drawn, Overview, Section
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
-from navarena.web.challenge.storage.jobs import MOST_ATTEMPTS, add_job, take_job
+from navarena.web.challenge.storage.jobs import MAX_ATTEMPTS, add_job, take_job
 from navarena.web.challenge.storage.models import Job, Recording, Submission
 from navarena.web.challenge.worker import RUNNERS, Worker
 
@@ -97,7 +97,7 @@ def test_a_verified_log_shows_why_its_episodes_failed(server: Server, run: Path)
 def test_trajectories_are_drawn_from_above(server: Server) -> None:
     (part,) = server.read()["parts"]
     drawn = [one for section in part["overview"]["sections"] for one in section["episodes"]]
-    assert 1 <= len(drawn) <= recording_job.MOST_DRAWN
+    assert 1 <= len(drawn) <= recording_job.MAX_DRAWN
     assert any('class="walk path-' in one["drawing"] for one in drawn)
     page = server.nobody.get(f"/submissions/{server.id}").text
     assert page.count('<svg class="topdown"') == len(drawn)
@@ -160,8 +160,8 @@ def test_without_a_video_there_is_a_drawing(
         path.write_bytes(b"video")
 
     monkeypatch.setattr(recording_job, "make_video", make_video)
-    monkeypatch.setattr(recording_job, "MOST_FRAMES", 0 if why == "frames" else 10_000)
-    monkeypatch.setattr(recording_job, "MOST_BYTES", 4)
+    monkeypatch.setattr(recording_job, "MAX_FRAMES", 0 if why == "frames" else 10_000)
+    monkeypatch.setattr(recording_job, "MAX_BYTES", 4)
     benchmark = recording_job.open_parts(server.service.challenge.phase("minival"))[0]
     drawn, video, text = recording_job.make_shown(benchmark, read_rows(run)[0])
     wanted = {"extra": "extra video", "frames": "at most 0 actions", "bytes": "MiB"}
@@ -189,18 +189,18 @@ def test_few_episodes_can_wait_and_few_are_kept(
     open_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = add_submission(open_service, "open", "Team A", 0.6)
-    for position in [*range(MOST_WAITING), 0, 0]:
+    for position in [*range(MAX_WAITING), 0, 0]:
         ask(open_service, name, position)
     with pytest.raises(Refusal, match="wait for a worker"):
-        ask(open_service, name, MOST_WAITING)
+        ask(open_service, name, MAX_WAITING)
     with open_service.storage.write() as session:
-        assert session.query(Job).count() == MOST_WAITING
+        assert session.query(Job).count() == MAX_WAITING
         session.query(Recording).update({"state": "made"})
-    monkeypatch.setattr(recordings, "MOST_SHOWN", MOST_WAITING + 1)
-    ask(open_service, name, MOST_WAITING)
+    monkeypatch.setattr(recordings, "MAX_SHOWN", MAX_WAITING + 1)
+    ask(open_service, name, MAX_WAITING)
     ask(open_service, name, OVERVIEW)
     with pytest.raises(Refusal, match="at most 4") as refused:
-        ask(open_service, name, MOST_WAITING + 1)
+        ask(open_service, name, MAX_WAITING + 1)
     assert refused.value.status == 429
 
 
@@ -230,14 +230,14 @@ def test_what_fails_leaves_the_submission_as_it_is(
 
 def test_workers_that_end_make_an_recording_fail_and_nothing_else(open_service: Service) -> None:
     ask(open_service, add_submission(open_service, "open", "Team A", 0.6), OVERVIEW)
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         assert take_job(open_service.storage, "a", tuple(RUNNERS), seconds=-1) is not None
     assert take_job(open_service.storage, "a", tuple(RUNNERS)) is None
     with open_service.storage.read() as session:
         assert session.query(Submission.state, Submission.error_code).one() == ("verified", None)
         assert session.query(Recording.state, Recording.error).one() == (
             "failed",
-            f"{MOST_ATTEMPTS} workers ended while they executed it; ask a host",
+            f"{MAX_ATTEMPTS} workers ended while they executed it; ask a host",
         )
 
 
@@ -300,7 +300,7 @@ def test_old_videos_are_dropped(open_service: Service, monkeypatch: pytest.Monke
     for position in range(4):
         add_recording(open_service, name, position, drawn, made=position + 1, video=b"v")
     add_recording(open_service, name, OVERVIEW, NOTHING_FAILED, made=1)
-    monkeypatch.setattr(recording_job, "MOST_VIDEOS", 3)
+    monkeypatch.setattr(recording_job, "MAX_VIDEOS", 3)
     monkeypatch.setattr(recording_job, "open_parts", lambda phase: ["a benchmark"])
     monkeypatch.setattr(recording_job, "make_shown", lambda *_: (drawn, b"new", ""))
     ask(open_service, name, 9)

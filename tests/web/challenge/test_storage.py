@@ -17,7 +17,7 @@ from navarena.core.errors import InputError, StorageError
 from navarena.web.challenge.service import open_service
 from navarena.web.challenge.storage.engine import Storage, now_ms, open_storage, sqlite_address
 from navarena.web.challenge.storage.jobs import (
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     LeaseLostError,
     add_job,
     end_job,
@@ -203,7 +203,7 @@ def test_jobs_of_workers_that_are_gone_are_free_at_once(
 
 
 def test_a_job_that_ends_its_workers_is_given_up(queued: Storage) -> None:
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         assert take_job(queued, "worker:1", ["log"], -1.0) is not None
     assert take_job(queued, "worker:1", ["log"], -1.0) is None
     with queued.read() as session:
@@ -212,7 +212,7 @@ def test_a_job_that_ends_its_workers_is_given_up(queued: Storage) -> None:
 
 
 def test_a_job_with_progress_may_lose_workers_again(queued: Storage) -> None:
-    for _ in range(3 * MOST_ATTEMPTS):
+    for _ in range(3 * MAX_ATTEMPTS):
         lease = take_job(queued, "worker:1", ["log"], 0.001)
         assert lease is not None
         with queued.write() as session:

@@ -39,7 +39,7 @@ def make_world(folder: Path):
     names = {
         "best": add_submission(service, "open", "Team A", 0.7, kind="live", method="best"),
         "other": add_submission(service, "open", "Team B", 0.3, kind="live", method="other"),
-        "secret": add_submission(service, "secret", "Team A", 0.5, method="hush"),
+        "secret": add_submission(service, "secret", "Team A", 0.5, method="hidden-method"),
         "hidden": add_submission(service, "live", "Team A", 0.55, kind="live", method="unseen"),
         "running": add_submission(service, "open", "Team A", 0.4, "running", method="halfway"),
     }
@@ -56,7 +56,7 @@ def test_the_web_part_is_whole_and_holds_nothing_that_is_hidden(tmp_path: Path) 
     assert "best" in (web / "phases/open.csv").read_text().split("\n")[1]
     assert not (web / "phases/secret.csv").exists() and "hidden" in (web / "phases/secret.html").read_text()
     text = "".join(path.read_text() for path in web.rglob("*") if path.is_file())
-    assert "hush" not in text and "halfway" not in text and names["secret"] not in text
+    assert "hidden-method" not in text and "halfway" not in text and names["secret"] not in text
     with service.storage.read() as session:
         from navarena.web.challenge.storage.models import User
 

@@ -14,7 +14,7 @@ pytest.importorskip("websockets")
 
 from navarena.web.serving import listen  # noqa: E402
 from navarena.web.streaming import StreamError  # noqa: E402
-from navarena.web.viewer.hub import MOST_WAITING, Hub  # noqa: E402
+from navarena.web.viewer.hub import MAX_WAITING, Hub  # noqa: E402
 from navarena.web.viewer.messages import Act, Go, Move, Pick, read_message  # noqa: E402
 
 from .clients import open_page, serve_hub  # noqa: E402
@@ -146,12 +146,12 @@ def test_a_slow_page_gets_the_newest_state() -> None:
 
 def test_a_flood_of_messages_does_not_grow() -> None:
     hub = Hub()
-    for _ in range(3 * MOST_WAITING):
+    for _ in range(3 * MAX_WAITING):
         hub.put(Go())
     taken = 0
     while hub.take(0) is not None:
         taken += 1
-    assert taken == MOST_WAITING
+    assert taken == MAX_WAITING
 
 
 def test_a_port_in_use_is_one_line() -> None:

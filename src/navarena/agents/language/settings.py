@@ -9,7 +9,7 @@ from navarena.core.chat import ChatServer
 from navarena.core.errors import InputError
 from navarena.tasks.options import read_options
 
-MOST_IMAGES = 64
+MAX_IMAGES = 64
 """Earlier images in a request."""
 
 
@@ -60,9 +60,9 @@ class LanguageModelSettings:
                 f"expected vlm?url=http://HOST:PORT/v1&model=NAME, got no {missing}; name the server and its "
                 "model"
             )
-        if not 0 <= self.history <= MOST_IMAGES or self.max_tokens < 1 or self.parallel < 1:
+        if not 0 <= self.history <= MAX_IMAGES or self.max_tokens < 1 or self.parallel < 1:
             raise InputError(
-                f"expected a history of 0 to {MOST_IMAGES}, and max_tokens and parallel of at least 1, got "
+                f"expected a history of 0 to {MAX_IMAGES}, and max_tokens and parallel of at least 1, got "
                 f"{self.history}, {self.max_tokens} and {self.parallel}"
             )
         if self.temperature < 0:

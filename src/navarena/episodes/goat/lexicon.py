@@ -48,7 +48,7 @@ TURNS = frozenset((
 ALIKE_WEIGHT = 0.5
 """Share at which a colour stands for one that people take it for."""
 
-MOST_PHRASE_WORDS = 4
+MAX_PHRASE_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def split_phrases(text: str) -> Iterator[tuple[str, Mention | None]]:
     words = re.findall(r"[\w'-]+", text.lower().replace("_", " "))
     known, start = _phrases(), 0
     while start < len(words):
-        for count in range(min(MOST_PHRASE_WORDS, len(words) - start), 0, -1):
+        for count in range(min(MAX_PHRASE_WORDS, len(words) - start), 0, -1):
             phrase = " ".join(words[start : start + count])
             mention = known.get(phrase) or known.get(phrase.removesuffix("s"))
             if mention is not None or count == 1:

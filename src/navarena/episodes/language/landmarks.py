@@ -20,7 +20,7 @@ LEAST_HEIGHT = 0.3
 NAMED_ATTRIBUTES = ("color", "material", "size", "shape", "pattern")
 """Attributes a person would use, the most usual first."""
 
-MOST_ATTRIBUTES = 2
+MAX_ATTRIBUTES = 2
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def is_salient(obj: SceneObject) -> bool:
 def name_landmark(obj: SceneObject, others: Sequence[SceneObject]) -> Landmark | None:
     """The shortest name of `obj` that is true of none of `others`.
 
-    None when MOST_ATTRIBUTES attributes cannot distinguish it.
+    None when MAX_ATTRIBUTES attributes cannot distinguish it.
     """
     rivals = [other for other in others if other.object_id != obj.object_id]
     for attributes in _choices(obj):
@@ -79,5 +79,5 @@ def _choices(obj: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
         for name in NAMED_ATTRIBUTES
         if obj.attributes.get(name, "plain") != "plain"
     ]
-    for count in range(MOST_ATTRIBUTES + 1):
+    for count in range(MAX_ATTRIBUTES + 1):
         yield from combinations(known, count)

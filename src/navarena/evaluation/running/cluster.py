@@ -255,7 +255,7 @@ class ClusterPool:
                 self._head.require_alive()
                 for one in ready:
                     if one in self._starting:
-                        self._welcome(one)
+                        self._admit(one)
                     else:
                         self._listen(one, journal, times, on_row, on_privileged)
                 self._give_shares()
@@ -296,7 +296,7 @@ class ClusterPool:
         described = actor.describe.remote()
         self._starting[actor.prepare.remote(self._shipped)] = actor, described
 
-    def _welcome(self, prepared: Any) -> None:
+    def _admit(self, prepared: Any) -> None:
         """Take a worker that has started into service, or note that it could not."""
         actor, described = self._starting.pop(prepared)
         try:
@@ -351,7 +351,7 @@ class ClusterPool:
             return
         except self._ray.exceptions.RayActorError as error:
             del self._running[stream]
-            self._bury(worker, str(error))
+            self._replace_lost(worker, str(error))
             return
         except self._ray.exceptions.RayError as error:
             slots = self._order.slots
@@ -364,7 +364,7 @@ class ClusterPool:
         worker.actor.confirm.remote()
         on_row()
 
-    def _bury(self, worker: _Running, text: str) -> None:
+    def _replace_lost(self, worker: _Running, text: str) -> None:
         """Take back what a worker that died did not finish, and replace it unless its machine is gone."""
         running = worker.running(self._order.slots)
         end = describe_death(text)

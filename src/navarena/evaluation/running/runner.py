@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace as replace_fields
 
 from navarena.agents.agent import Agent
-from navarena.core.display import Shown, describe_fields
+from navarena.core.display import NotebookDisplay, describe_fields
 from navarena.core.errors import (
     AgentUnreachableError,
     FileError,
@@ -76,7 +76,7 @@ FAILURES_NAME = "failures.json"
 
 
 @dataclass(frozen=True)
-class Evaluation(Shown):
+class Evaluation(NotebookDisplay):
     """A finished run.
 
     Attributes:
@@ -101,7 +101,7 @@ class Evaluation(Shown):
     times: dict[str, float]
     costs: dict[str, float]
 
-    shown_as = "run"
+    display_kind = "run"
 
     def __repr__(self) -> str:
         return describe_fields(

@@ -102,12 +102,12 @@ def draw_pairs(world: World, settings: PairSettings, seed: int) -> HousePairs:
     offered, describer = set(goals.objects.tolist()), find_describer(world)
     crops, owners, kinds = [], [], []
     objects: list[tuple[SceneObject, tuple[str, ...]]] = []
-    photographer = _Photographer(world, settings, generator)
+    renderer = _CropRenderer(world, settings, generator)
     for obj in world.scene.objects:
         names = names_for(obj, listed)
         if obj.object_id not in offered or not names:
             continue
-        taken = photographer.take(obj)
+        taken = renderer.take(obj)
         if not taken:
             continue
         for image, is_goal, is_whole in taken:
@@ -152,7 +152,7 @@ def _describe(
     return tuple(dict.fromkeys(texts))
 
 
-class _Photographer:
+class _CropRenderer:
     """Takes crops of objects of one world."""
 
     def __init__(self, world: World, settings: PairSettings, generator: np.random.Generator) -> None:
@@ -168,7 +168,9 @@ class _Photographer:
             image = cameras[int(self._generator.integers(len(cameras)))]
             rotation = rotation_from_quaternion(np.array(image.rotation))
             is_whole = k > 0 and self._generator.random() < self._settings.whole
-            crop = self._shoot(obj.object_id, np.array(image.position, float), rotation, image.hfov, is_whole)
+            crop = self._render_crop(
+                obj.object_id, np.array(image.position, float), rotation, image.hfov, is_whole
+            )
             taken += [] if crop is None else [(crop, True, is_whole)]
         rows = self._goals.views.rows_of_objects([obj.object_id])
         for _ in range(TRIES * shots):
@@ -181,11 +183,11 @@ class _Photographer:
             jitter = self._generator.normal(0.0, 0.12, 2)
             yaw = float(self._goals.views.yaws[row]) + jitter[0]
             rotation = rotation_from_yaw_pitch(yaw, float(np.clip(pitch + jitter[1], -1.2, 1.2)))
-            crop = self._shoot(obj.object_id, eye, rotation, VIEW_HFOV, False)
+            crop = self._render_crop(obj.object_id, eye, rotation, VIEW_HFOV, False)
             taken += [] if crop is None else [(crop, False, False)]
         return taken if len(taken) > 1 else []
 
-    def _shoot(
+    def _render_crop(
         self, number: int, eye: Float[np.ndarray, "3"], rotation: np.ndarray, hfov: float, is_whole: bool
     ) -> UInt8[np.ndarray, "s s 3"] | None:
         """What a camera sees of object `number`; None for too little."""

@@ -21,7 +21,7 @@ VIEW, CANDIDATE, STOP = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Walk:
+class ObservedSteps:
     """What was seen in T steps of one episode on a graph, as the sensors of `r2r-v1` give it.
 
     Attributes:
@@ -42,9 +42,9 @@ class Walk:
     candidate_views: Tensor
     actions: Tensor
 
-    def first(self, steps: int) -> "Walk":
+    def first(self, steps: int) -> "ObservedSteps":
         """The first `steps` steps."""
-        return Walk(*(value[:steps] for value in vars(self).values()))
+        return ObservedSteps(*(value[:steps] for value in vars(self).values()))
 
 
 class Fused(NamedTuple):
@@ -108,7 +108,7 @@ class HAMT(torch.nn.Module):
             found = layer(found, is_word)
         return (found.detach() if self._settings.frozen_text else found), is_word
 
-    def remember(self, walk: Walk) -> Tensor:
+    def remember(self, walk: ObservedSteps) -> Tensor:
         """(T, W) float32: a token for each step of a walk, with what was done in it."""
         rows = torch.arange(len(walk.view), device=walk.view.device)
         taken = walk.candidate_angles[rows, (walk.actions - 1).clamp_min(0)] * (walk.actions > 0)[:, None]
@@ -116,7 +116,7 @@ class HAMT(torch.nn.Module):
         found = self.history(views[rows, walk.view], taken, rows, views, walk.view_angles)
         return found.detach() if self._settings.frozen_history else found
 
-    def judge_walk(self, tokens: Tensor, walk: Walk, earlier: Tensor | None = None) -> Tensor:
+    def judge_steps(self, tokens: Tensor, walk: ObservedSteps, earlier: Tensor | None = None) -> Tensor:
         """(T, 1 + C) float32 logits of the actions in all steps of a walk, 0 for STOP; -inf where none leads.
 
         Every step sees what came before it alone: the same as step by step, in one batch.
@@ -181,7 +181,7 @@ class HAMT(torch.nn.Module):
         before = history.shape[1]
         return Fused(words, views[:, :before], views[:, before:])
 
-    def observe_views(self, walk: Walk) -> Tensor:
+    def observe_views(self, walk: ObservedSteps) -> Tensor:
         """(T, 36 + 1, W) tokens of the views of T steps, whether or not a candidate is there, and of STOP."""
         rest = torch.zeros_like(walk.views[:, :1])
         images = torch.cat((self.feature_dropout(walk.views), rest), 1)
@@ -206,7 +206,7 @@ class HAMT(torch.nn.Module):
         always = torch.ones(steps, len(before), dtype=torch.bool, device=own.device)
         return torch.cat((before, own)), torch.cat((always, is_own), 1)
 
-    def _observe(self, walk: Walk) -> tuple[Tensor, Tensor]:
+    def _observe(self, walk: ObservedSteps) -> tuple[Tensor, Tensor]:
         """(T, 1 + C + 36, W) tokens of STOP, candidates and other views; (T, ...) bool, which are there."""
         count = walk.candidate_views.shape[1]
         images = torch.cat((walk.candidates, walk.views), 1)
@@ -223,7 +223,7 @@ class HAMT(torch.nn.Module):
         tokens: Tensor = self.dropout(self.seen_norm(found))
         return tokens
 
-    def weigh(self, walk: Walk, labels: Tensor) -> Tensor:
+    def weigh(self, walk: ObservedSteps, labels: Tensor) -> Tensor:
         """(T,) float32 weights of the labels of a walk: 1, or those of inflections (IW), see weighs_turns."""
         if not self._settings.weighs_turns:
             return torch.ones(len(labels))
@@ -234,7 +234,7 @@ class HAMT(torch.nn.Module):
         return torch.from_numpy(weights).float()
 
 
-def _find_pointed(walk: Walk) -> Tensor:
+def _find_pointed(walk: ObservedSteps) -> Tensor:
     """(T, 36) bool, which views are the nearest one of a candidate."""
     places = walk.candidate_views
     pointed = torch.zeros(len(places), 37, dtype=torch.bool, device=places.device)

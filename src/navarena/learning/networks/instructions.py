@@ -6,7 +6,7 @@ from navarena.core.errors import InputError
 from navarena.learning.follower_settings import FollowerSettings
 from navarena.learning.tensors import Tensor, torch
 
-MOST_KEPT = 1024
+MAX_KEPT = 1024
 """Instructions whose vectors stay in memory while nothing is learned."""
 
 
@@ -72,7 +72,7 @@ class InstructionEncoder(torch.nn.Module):
         for row, code in enumerate(known.tolist()):
             length = int(lengths[row])
             if code not in self._kept and length:
-                if len(self._kept) >= MOST_KEPT:
+                if len(self._kept) >= MAX_KEPT:
                     del self._kept[next(iter(self._kept))]
                 alone = self._read(different[row : row + 1, :length], lengths[row : row + 1])
                 self._kept[code] = alone[0]

@@ -39,7 +39,7 @@ from navarena.simulation.world import World
 WIDTH, HEIGHT = 1680, 960
 HEADER, GAP = 72, 20
 PLAN_WIDTH = 800
-MOST_STOREYS = 4
+MAX_STOREYS = 4
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _draw_title(draw: ImageDraw.ImageDraw, scene: Scene, navmesh: NavMesh) -> No
 
 def _paste_plans(sheet: Image.Image, scene: Scene, navmesh: NavMesh, views: Sequence[Viewpoint]) -> None:
     """The plans of all storeys share the left panel."""
-    storeys = sorted({room.level for room in scene.rooms})[:MOST_STOREYS]
+    storeys = sorted({room.level for room in scene.rooms})[:MAX_STOREYS]
     levels: list[int | None] = [*storeys] or [None]
     panel_height = HEIGHT - HEADER - GAP
     columns = 1 if len(levels) < 3 else 2

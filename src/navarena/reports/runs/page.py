@@ -86,7 +86,7 @@ def find_sections(contestants: Sequence[Contestant]) -> list[Section]:
 COMPARISON_NAME = "full-report.html"
 """File name of the page of several runs; REPORT_NAME is that of a single run."""
 
-MOST_GROUPS = 12
+MAX_GROUPS = 12
 """A breakdown into more parts is a table without a plot."""
 
 Classes = tuple[dict[str, FailureClass] | None, ...]
@@ -217,7 +217,7 @@ def _make_breakdowns(contestants: Sequence[Contestant], leading: Sequence[str]) 
         )
         title = _HEADINGS.get(by, by)
         figures: list[Figure | None] = []
-        if len(parts) <= MOST_GROUPS:
+        if len(parts) <= MAX_GROUPS:
             figures = [draw_breakdown(title, name, groups) for name in metrics]
         made.append(
             Breakdown(

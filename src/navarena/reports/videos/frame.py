@@ -76,7 +76,7 @@ def fit_image(
 
 
 @dataclass(frozen=True)
-class ShownGoal:
+class GoalCaption:
     """A goal as a video shows it.
 
     Attributes:
@@ -90,34 +90,34 @@ class ShownGoal:
     place: str = ""
 
 
-def show_goals(episode: Episode) -> tuple[ShownGoal, ...]:
+def show_goals(episode: Episode) -> tuple[GoalCaption, ...]:
     """The goals of an episode in order, at least one."""
     goal = episode.goal
     if isinstance(goal, ObjectGoal):
-        return (ShownGoal(f"any {goal.category}"),)
+        return (GoalCaption(f"any {goal.category}"),)
     if isinstance(goal, ImageGoal):
-        return (ShownGoal(f"this {goal.instance.category}", goal.image),)
+        return (GoalCaption(f"this {goal.instance.category}", goal.image),)
     if isinstance(goal, InstructionGoal):
-        return (ShownGoal(goal.instruction),)
+        return (GoalCaption(goal.instruction),)
     if isinstance(goal, MultiGoal):
         count = len(goal.objects)
-        return tuple(ShownGoal(one.category, None, _place(k, count)) for k, one in enumerate(goal.objects))
+        return tuple(GoalCaption(one.category, None, _place(k, count)) for k, one in enumerate(goal.objects))
     if isinstance(goal, LifelongGoal):
         count = len(goal.subtasks)
         return tuple(_show_subtask(one, _place(k, count)) for k, one in enumerate(goal.subtasks))
-    return (ShownGoal("the marked point"),)
+    return (GoalCaption("the marked point"),)
 
 
 def _place(number: int, count: int) -> str:
     return f"goal {number + 1} of {count}" if count > 1 else ""
 
 
-def _show_subtask(subtask: Subtask, place: str) -> ShownGoal:
+def _show_subtask(subtask: Subtask, place: str) -> GoalCaption:
     if subtask.modality == "description":
-        return ShownGoal(subtask.description, None, place)
+        return GoalCaption(subtask.description, None, place)
     if subtask.modality == "image":
-        return ShownGoal(f"this {subtask.category}", subtask.image, place)
-    return ShownGoal(f"any {subtask.category}", None, place)
+        return GoalCaption(f"this {subtask.category}", subtask.image, place)
+    return GoalCaption(f"any {subtask.category}", None, place)
 
 
 def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
@@ -191,7 +191,7 @@ class Moment:
     """
 
     headline: tuple[str, str]
-    goal: ShownGoal
+    goal: GoalCaption
     step: int
     steps: int
     action: str

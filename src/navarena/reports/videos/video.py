@@ -18,9 +18,9 @@ from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
 from navarena.reports.plan_view import ScenePlan, view_walk
 from navarena.reports.videos.frame import (
+    GoalCaption,
     Layout,
     Moment,
-    ShownGoal,
     compose,
     current_goal,
     lay_out,
@@ -145,7 +145,7 @@ def find_sensors(setup: TaskSetup) -> dict[str, str]:
 
 def take_goals(
     benchmark: Benchmark, episode: Episode
-) -> tuple[tuple[ShownGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
+) -> tuple[tuple[GoalCaption, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
     """The goals as agents observe them, and for each its goal image (H, W, 3) uint8, if it has one."""
     setup = _require_task(benchmark)
     if _is_on_graphs(setup):

@@ -132,7 +132,7 @@ class HM3D(SceneDataset):
     title: ClassVar[str] = "HM3D"
     offer: ClassVar[str] = (
         "its owner offers it at https://matterport.com/habitat-matterport-3d-research-dataset (files: "
-        "https://github.com/matterport/habitat-matterport-3dresearch; pictures: hm3d-<split>-glb-v0.2.tar or "
+        "https://github.com/matterport/habitat-matterport-3dresearch; images: hm3d-<split>-glb-v0.2.tar or "
         "hm3d-<split>-habitat-v0.2.tar, labels: hm3d-<split>-semantic-annots-v0.2.tar)"
     )
     layout: ClassVar[str] = "{train,val,minival,example}/00800-TEEsavR23oF/TEEsavR23oF.glb (or .basis.glb)"

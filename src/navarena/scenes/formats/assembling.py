@@ -11,7 +11,7 @@ from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.scene import Material, Scene, SceneObject
 
 _WHITE = 255
-_MOST_INDICES = np.iinfo(np.int32).max
+_MAX_INDICES = np.iinfo(np.int32).max
 
 
 def assemble_scene(scene_id: str, mesh: MeshFile, axes: Sequence[tuple[int, int]], scale: float) -> Scene:
@@ -29,8 +29,8 @@ def assemble_scene(scene_id: str, mesh: MeshFile, axes: Sequence[tuple[int, int]
     if not parts:
         raise SceneError(f"scene {scene_id}: expected triangles, got none; is it a point cloud?")
     vertex_counts = [len(part.vertices) for part in parts]
-    if sum(vertex_counts) > _MOST_INDICES:
-        raise SceneError(f"scene {scene_id}: expected at most {_MOST_INDICES} vertices; split the file")
+    if sum(vertex_counts) > _MAX_INDICES:
+        raise SceneError(f"scene {scene_id}: expected at most {_MAX_INDICES} vertices; split the file")
     offsets = np.cumsum([0, *vertex_counts[:-1]])
     triangles = np.concatenate([part.triangles + offset for part, offset in zip(parts, offsets)])
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite fails in validation
@@ -133,8 +133,8 @@ def _objects(
     found = np.unique(keys[keys > 0])
     if not len(found) or (len(found) == 1 and (keys > 0).all()):
         return np.zeros(len(keys), np.int32), ()
-    if found[-1] > _MOST_INDICES:
-        raise SceneError(f"expected object ids of at most {_MOST_INDICES}, got {found[-1]}")
+    if found[-1] > _MAX_INDICES:
+        raise SceneError(f"expected object ids of at most {_MAX_INDICES}, got {found[-1]}")
     order = np.argsort(keys, kind="stable")
     starts = np.searchsorted(keys[order], found)
     corners = vertices[triangles[order[starts[0] :]]].astype(float)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from navarena.core.arrays import Point, Points, Triangles
-from navarena.core.display import Shown, describe_fields
+from navarena.core.display import NotebookDisplay, describe_fields
 from navarena.core.errors import FileError, SceneError
 from navarena.core.pointers import AddressTable
 from navarena.simulation.navmesh import mesh_structure
@@ -26,7 +26,7 @@ FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
-class NavMesh(Shown):
+class NavMesh(NotebookDisplay):
     """Triangles on which the centre of a body's foot can be, and the arrays of queries on them.
 
     World frame, metres, y up. Storeys may lie over each other: neighbours decide where one can
@@ -66,7 +66,7 @@ class NavMesh(Shown):
     grid_items: Int[np.ndarray, "i"]
     polygons: PolygonArrays
 
-    shown_as = "navmesh"
+    display_kind = "navmesh"
 
     def __repr__(self) -> str:
         return describe_fields(

@@ -28,7 +28,7 @@ FIRST_MOVES = 64
 
 
 @dataclass
-class Walks:
+class GreedyPaths:
     """The greedy walks of K bodies so far.
 
     Attributes:
@@ -58,7 +58,7 @@ class Walks:
         yaws: Float[np.ndarray, "k"],
         triangles: Int32[np.ndarray, "k"] | None = None,
         room: int = FIRST_MOVES,
-    ) -> "Walks":
+    ) -> "GreedyPaths":
         """Walks that begin at poses (copied), with room for so many moves."""
         count = len(yaws)
         return cls(
@@ -76,7 +76,7 @@ class Walks:
 def follow_greedily(
     fields: GoalFields,
     slots: Int64[np.ndarray, "k"],
-    walks: Walks,
+    walks: GreedyPaths,
     body: Embodiment,
     stop_distance: float,
     max_actions: int,

@@ -11,7 +11,7 @@ from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.queries.goal_fields import GoalFields
-from navarena.simulation.planning.greedy import Walks, follow_greedily
+from navarena.simulation.planning.greedy import GreedyPaths, follow_greedily
 from navarena.simulation.planning.lattice import Origin, search_lattice
 
 STOP_MARGIN = 1e-3
@@ -57,7 +57,7 @@ class ActionPlanner:
         fields = GoalFields(len(query.meshes))
         for row, mesh in enumerate(query.meshes):
             fields.set_goals(row, mesh, np.reshape(query.goals[row], (-1, 3)))
-        walks = Walks.begin(query.positions, query.yaws)
+        walks = GreedyPaths.begin(query.positions, query.yaws)
         rows = np.arange(len(query.meshes))
         follow_greedily(fields, rows, walks, self._embodiment, self._stop_distance, self._max_actions)
         return [
@@ -65,7 +65,9 @@ class ActionPlanner:
             for row, position, yaw in zip(rows.tolist(), query.positions, query.yaws)
         ]
 
-    def _finish(self, fields: GoalFields, row: int, walks: Walks, start: Origin) -> tuple[str, ...] | None:
+    def _finish(
+        self, fields: GoalFields, row: int, walks: GreedyPaths, start: Origin
+    ) -> tuple[str, ...] | None:
         """The actions of a greedy walk; from where it got stuck, else from the start, by search."""
         moves, count = walks.moves[row, : walks.move_counts[row]].tolist(), int(walks.action_counts[row])
         if walks.arrived[row] and count <= self._max_actions:

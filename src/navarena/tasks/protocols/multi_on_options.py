@@ -15,7 +15,7 @@ MAX_STEPS = 2500
 FOUND_DISTANCE = 1.5
 """Metres, geodesic (multiON, SUCCESS_DISTANCE); the paper only says "threshold distance"."""
 
-MOST_OBJECTS = len(CYLINDERS)
+MAX_OBJECTS = len(CYLINDERS)
 """All classes, each once."""
 
 
@@ -69,8 +69,8 @@ class MultiOnOptions(RunOptions):
         require_positive(self, "found_distance", "body_height", "path_actions")
         if self.found_budget < 0:
             raise InputError(f"expected found_budget of at least 0, got {self.found_budget}")
-        if not 0 <= self.objects <= MOST_OBJECTS:
-            raise InputError(f"expected 1 to {MOST_OBJECTS} objects, got {self.objects}")
+        if not 0 <= self.objects <= MAX_OBJECTS:
+            raise InputError(f"expected 1 to {MAX_OBJECTS} objects, got {self.objects}")
 
 
 THE_PROTOCOL = MultiOnOptions()

@@ -236,7 +236,7 @@ def trace_ranks(
     shown: Iterable[Entry],
     track: str | None = None,
     live_only: bool = False,
-    most_days: int = 60,
+    max_days: int = 60,
 ) -> tuple[tuple[int, ...], dict[str, tuple[int | None, ...]]]:
     """How ranks changed, at the end of each day (UTC) on which a submission was made.
 
@@ -246,12 +246,12 @@ def trace_ranks(
         shown: entries whose methods are traced.
         track: as of build_board.
         live_only: as of build_board.
-        most_days: only the last ones.
+        max_days: only the last ones.
 
     Returns the ends of days (milliseconds since 1970, UTC), and for the id of each shown entry the rank
     of its method on each of them: None before its first submission.
     """
-    days = sorted({entry.created // DAY_MS for entry in entries})[-most_days:]
+    days = sorted({entry.created // DAY_MS for entry in entries})[-max_days:]
     traced: dict[str, list[int | None]] = {entry.submission: [] for entry in shown}
     methods = {(one.section, one.team, one.method, one.track): one.submission for one in shown}
     for day in days:

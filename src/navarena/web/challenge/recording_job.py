@@ -26,20 +26,20 @@ from navarena.web.challenge.storage.jobs import Lease, end_job
 from navarena.web.challenge.storage.models import PhaseRow, Recording, ScoreRow, Submission
 from navarena.web.challenge.verification import open_parts
 
-MOST_STEPS = 50_000
+MAX_STEPS = 50_000
 """Of failed episodes of a submission that are executed again for their reasons."""
 
-MOST_DRAWN = 18
+MAX_DRAWN = 18
 """Trajectories on a submission's page, of all its parts; one of each part at least."""
 
-MOST_FACTS = 6
+MAX_FACTS = 6
 """Numbers beside a drawing; the page of the episode has all."""
 
-MOST_FRAMES = 6_000
-MOST_BYTES = 16 << 20
+MAX_FRAMES = 6_000
+MAX_BYTES = 16 << 20
 """Of a video."""
 
-MOST_VIDEOS = 2_000
+MAX_VIDEOS = 2_000
 """That the database keeps; older ones are dropped, and can be asked for again."""
 
 
@@ -88,9 +88,9 @@ def _read_rows(session: Session, submission_id: int, part: int, position: int) -
 
 
 def _drop_old_videos(session: Session) -> None:
-    """Forget the episodes with the oldest videos, of those beyond MOST_VIDEOS."""
+    """Forget the episodes with the oldest videos, of those beyond MAX_VIDEOS."""
     query = select(Recording).where(Recording.position != OVERVIEW, Recording.made.is_not(None))
-    for old in session.scalars(query.order_by(Recording.made.desc()).offset(MOST_VIDEOS)):
+    for old in session.scalars(query.order_by(Recording.made.desc()).offset(MAX_VIDEOS)):
         session.delete(old)
 
 
@@ -100,19 +100,19 @@ def make_overview(benchmark: Benchmark, rows: Sequence[Row], parts: int = 1) -> 
     Args:
         benchmark: of the part.
         rows: all of them.
-        parts: of the submission, which share MOST_STEPS and MOST_DRAWN.
+        parts: of the submission, which share MAX_STEPS and MAX_DRAWN.
 
     Raises CheckFailedError for actions that no longer run, and FileError for missing scenes.
     """
     failed = [row for row in rows if row.metrics.get("success", 1.0) != 1.0]
-    examined = choose_examined(failed, MOST_STEPS // parts)
+    examined = choose_examined(failed, MAX_STEPS // parts)
     classes = classify_rows(benchmark, examined)
     leading = leading_metrics(benchmark.metrics)
     sections = choose_episodes(rows, leading[0], leading[-1])
     if classes:
         successes = {title: chosen for title, chosen in sections.items() if "success" in title}
         sections = choose_by_class(rows, classes) | successes
-    chosen = limit_sections(sections, max(1, MOST_DRAWN // parts))
+    chosen = limit_sections(sections, max(1, MAX_DRAWN // parts))
     cards = draw_cards(benchmark, cache(open_plans(benchmark)), chosen)
     places = {one.episode_id: position for position, one in enumerate(benchmark.episodes)}
     drawn = [
@@ -150,8 +150,8 @@ def make_shown(benchmark: Benchmark, row: Row) -> tuple[Drawn, bytes | None, str
     plans = cache(open_plans(benchmark))
     (card,) = draw_cards(benchmark, plans, {"": [row]})[""]
     drawn = _describe(card, places[row.episode_id])
-    if len(row.actions) > MOST_FRAMES:
-        return drawn, None, f"no video: expected at most {MOST_FRAMES} actions, got {len(row.actions)}"
+    if len(row.actions) > MAX_FRAMES:
+        return drawn, None, f"no video: expected at most {MAX_FRAMES} actions, got {len(row.actions)}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "episode.mp4"
         episode = benchmark.episodes[places[row.episode_id]]
@@ -160,11 +160,11 @@ def make_shown(benchmark: Benchmark, row: Row) -> tuple[Drawn, bytes | None, str
         except MissingExtraError:
             return drawn, None, "no video: its worker lacks the extra video of navarena; tell a host"
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            return drawn, None, f"no video: expected at most {MOST_BYTES >> 20} MiB, got {size >> 20}"
+        if size > MAX_BYTES:
+            return drawn, None, f"no video: expected at most {MAX_BYTES >> 20} MiB, got {size >> 20}"
         return drawn, path.read_bytes(), ""
 
 
 def _describe(card: Card, position: int) -> Drawn:
-    facts = list(card.facts[:MOST_FACTS])
+    facts = list(card.facts[:MAX_FACTS])
     return Drawn(position, card.episode_id, card.scene_id, card.status, facts, str(card.drawing))

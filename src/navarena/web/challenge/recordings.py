@@ -18,10 +18,10 @@ from navarena.web.challenge.storage.models import Job, Recording, Submission
 OVERVIEW = -1
 """Position of the recording that shows a whole part."""
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """Episodes of a submission that can be shown with a video."""
 
-MOST_WAITING = 3
+MAX_WAITING = 3
 """Of them that may wait for a worker."""
 
 WITH_ACTIONS = ("log", "live")
@@ -93,7 +93,7 @@ def ask_recording(session: Session, submission: Submission, part: int, position:
         part: of its episodes.
         position: of an episode, or OVERVIEW.
 
-    Raises a Refusal (429) for more episodes than MOST_SHOWN or MOST_WAITING.
+    Raises a Refusal (429) for more episodes than MAX_SHOWN or MAX_WAITING.
     """
     session.get_one(Submission, submission.id, with_for_update=True)
     held = session.get(Recording, (submission.id, part, position))
@@ -102,12 +102,12 @@ def ask_recording(session: Session, submission: Submission, part: int, position:
     episodes = select(func.count()).where(
         Recording.submission_id == submission.id, Recording.position != OVERVIEW
     )
-    if held is None and position != OVERVIEW and (session.scalar(episodes) or 0) >= MOST_SHOWN:
+    if held is None and position != OVERVIEW and (session.scalar(episodes) or 0) >= MAX_SHOWN:
         raise Refusal(
-            "enough_episodes", f"expected at most {MOST_SHOWN} shown episodes of a submission", TOO_MANY
+            "enough_episodes", f"expected at most {MAX_SHOWN} shown episodes of a submission", TOO_MANY
         )
-    if (session.scalar(episodes.where(Recording.state == "wanted")) or 0) >= MOST_WAITING:
-        raise Refusal("too_many_waiting", f"{MOST_WAITING} episodes wait for a worker; come back", TOO_MANY)
+    if (session.scalar(episodes.where(Recording.state == "wanted")) or 0) >= MAX_WAITING:
+        raise Refusal("too_many_waiting", f"{MAX_WAITING} episodes wait for a worker; come back", TOO_MANY)
     _ask(session, submission, part, position)
 
 

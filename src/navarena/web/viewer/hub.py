@@ -11,12 +11,12 @@ import msgspec
 
 from navarena.web.viewer.messages import Message
 
-MOST_WAITING = 256
+MAX_WAITING = 256
 """Messages of pages that wait; further ones are dropped, as from a page that floods its server."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageState:
     """What pages show.
 
     Attributes:
@@ -52,11 +52,11 @@ class Hub:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._shown, self._is_over = Shown(), False
+        self._shown, self._is_over = PageState(), False
         self._waiting: dict[int, _Page] = {}
         self._sent: dict[int, int] = {}
-        self._told = threading.Condition(self._lock)
-        self._messages: queue.Queue[Message] = queue.Queue(MOST_WAITING)
+        self._changed = threading.Condition(self._lock)
+        self._messages: queue.Queue[Message] = queue.Queue(MAX_WAITING)
 
     @property
     def has_pages(self) -> bool:
@@ -67,7 +67,7 @@ class Hub:
         """Let all pages show `state`, with `images` (name -> JPEG) under the key "images"."""
         text = msgspec.json.encode({**state, "images": list(images)}).decode()
         with self._lock:
-            self._shown = Shown(self._shown.number + 1, text, tuple(images.values()))
+            self._shown = PageState(self._shown.number + 1, text, tuple(images.values()))
             pages = list(self._waiting.values())
         for page in pages:
             page.wake()
@@ -88,9 +88,9 @@ class Hub:
 
     def close(self, seconds: float) -> None:
         """Let pages get what is shown last, for at most so many seconds, and then end."""
-        with self._told:
+        with self._changed:
             last = self._shown.number
-            self._told.wait_for(lambda: all(sent >= last for sent in self._sent.values()), seconds)
+            self._changed.wait_for(lambda: all(sent >= last for sent in self._sent.values()), seconds)
             self._is_over = True
             pages = list(self._waiting.values())
         for page in pages:
@@ -104,16 +104,16 @@ class Hub:
 
     def leave(self, key: int) -> None:
         """The page `key` has gone."""
-        with self._told:
+        with self._changed:
             self._waiting.pop(key, None)
             self._sent.pop(key, None)
-            self._told.notify_all()
+            self._changed.notify_all()
 
-    async def wait(self, key: int) -> Shown | None:
+    async def wait(self, key: int) -> PageState | None:
         """What the page `key` has not shown yet, when there is something; None at the end."""
         page = self._waiting[key]
         while True:
-            with self._told:
+            with self._changed:
                 page.news.clear()
                 if self._shown.number > self._sent[key]:
                     return self._shown
@@ -121,9 +121,9 @@ class Hub:
                     return None
             await page.news.wait()
 
-    def confirm(self, key: int, shown: Shown) -> None:
+    def confirm(self, key: int, shown: PageState) -> None:
         """The page `key` has been sent `shown`."""
-        with self._told:
+        with self._changed:
             if key in self._sent:
                 self._sent[key] = shown.number
-            self._told.notify_all()
+            self._changed.notify_all()

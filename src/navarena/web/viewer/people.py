@@ -16,10 +16,10 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row, journal_paths, read_journal
 from navarena.evaluation.running.runner import Evaluation
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.web.viewer.desk import WAIT_SECONDS, ViewKind
 from navarena.web.viewer.hub import Hub
 from navarena.web.viewer.messages import Begin, Go
 from navarena.web.viewer.play import play_run
+from navarena.web.viewer.play_session import WAIT_SECONDS, ViewKind
 
 FILE_NAME, TABLE_NAME = "people.json", "people.csv"
 

@@ -1,4 +1,4 @@
-"""People in the place of an agent: the evaluation's own runner, with a desk that shows and asks."""
+"""People in the place of an agent: the evaluation's own runner, and the page that shows and asks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -25,8 +25,8 @@ from navarena.tasks.catalog import get_task
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sources import make_batch
 from navarena.tasks.task import Actions, Task
-from navarena.web.viewer.desk import MAP, Desk, ViewKind
 from navarena.web.viewer.hub import Hub
+from navarena.web.viewer.play_session import MAP, PlaySession, ViewKind
 
 HEIGHT_PX = 480
 """Of the images that a person sees; their field of view is that of the body's camera."""
@@ -36,23 +36,23 @@ KINDS = (*OUTPUTS, MAP)
 
 
 class HumanAgent(Agent):
-    """A person at a desk. It declares the help that the person asks for as soon as it does.
+    """A person at a session. It declares the help that the person asks for as soon as it does.
 
     Args:
-        desk: where the person sits.
+        session: where the person sits.
     """
 
     worker_episodes = None
 
-    def __init__(self, desk: Desk) -> None:
-        self.sensors, self._desk = desk.sensors, desk
+    def __init__(self, session: PlaySession) -> None:
+        self.sensors, self._session = session.sensors, session
 
     def reset(self, starts: Sequence[Start]) -> None:
         """Nothing to forget: people cannot."""
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
-        chosen = self._desk.choose()
-        self.privileged_inputs = self._desk.help
+        chosen = self._session.choose()
+        self.privileged_inputs = self._session.help
         return np.array([chosen], np.int64 if isinstance(chosen, int) else np.float64)
 
 
@@ -61,10 +61,10 @@ class PlaySetup(TaskSetup):
     """The setup of a protocol with a person as its agent, and a camera whose images only the person sees.
 
     Attributes (beside those of TaskSetup):
-        desk: where the person sits.
+        session: where the person sits.
     """
 
-    desk: Desk | None = field(default=None, kw_only=True)
+    session: PlaySession | None = field(default=None, kw_only=True)
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """The batch of the protocol's task, whose body has a further camera.
@@ -93,9 +93,9 @@ class PlaySetup(TaskSetup):
 
     def make_agent(self) -> BatchAgent:
         """The person."""
-        if self.desk is None:
-            raise RuntimeError("a person has no desk")
-        return HumanAgent(self.desk)
+        if self.session is None:
+            raise RuntimeError("a person has no session")
+        return HumanAgent(self.session)
 
 
 def open_human_benchmark(settings: EvaluationSettings) -> Benchmark:
@@ -165,13 +165,13 @@ def play_run(
         raise InputError(f"expected a registered protocol to play, got {benchmark.identity}")
     settings = replace(settings, agent=HUMAN, batch_size=1, workers=1)
     task = get_task(setup.protocol)
-    desk = Desk(hub, benchmark, task, views, plans, about, setup.sources.scenes is None)
+    session = PlaySession(hub, benchmark, task, views, plans, about, setup.sources.scenes is None)
     values = {one.name: getattr(setup, one.name) for one in fields(TaskSetup)}
-    played = replace(benchmark, setup=PlaySetup(**values, desk=desk), is_bound=True)
+    played = replace(benchmark, setup=PlaySetup(**values, session=session), is_bound=True)
     with open_run(settings, played) as run:
-        desk.resume(run.resumed)
-        evaluation = run.finish(spectator=desk)
-    desk.finish(describe_summary(evaluation))
+        session.resume(run.resumed)
+        evaluation = run.finish(spectator=session)
+    session.finish(describe_summary(evaluation))
     write_report(evaluation, plans)
     return evaluation
 

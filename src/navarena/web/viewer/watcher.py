@@ -26,7 +26,7 @@ from navarena.web.viewer.messages import Choose, Pace, Show
 SHOW_SECONDS = 0.1
 """Between two states of the page: an evaluation takes hundreds of steps in that time."""
 
-MOST_TILES = 12
+MAX_TILES = 12
 """Slots that are shown side by side."""
 
 TILE_PX = 160
@@ -83,7 +83,7 @@ class Watcher:
         self._shown_at = now
         chosen = self._chosen if self._chosen in episodes else min(episodes)
         painted = self._paint(batch, observations, episodes)
-        tiles = dict(sorted(episodes.items())[:MOST_TILES])
+        tiles = dict(sorted(episodes.items())[:MAX_TILES])
         images = {f"slot-{slot}": encode_view(_shrink(painted[slot])) for slot in tiles if slot in painted}
         if chosen in painted:
             images["chosen"] = encode_view(painted[chosen])

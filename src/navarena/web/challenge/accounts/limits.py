@@ -11,9 +11,9 @@ from navarena.web.challenge.refusals import Refusal
 
 @dataclass(frozen=True)
 class Rate:
-    """At most `most` tries in any `seconds`."""
+    """At most `max_tries` tries in any `seconds`."""
 
-    most: int
+    max_tries: int
     seconds: float
 
 
@@ -22,7 +22,7 @@ PASSWORDS_BY_ADDRESS = Rate(30, 900.0)
 SIGN_UPS_BY_ADDRESS = Rate(20, 3600.0)
 CODES_BY_ADDRESS = Rate(20, 900.0)
 
-MOST_KEYS = 50_000
+MAX_KEYS = 50_000
 """Accounts and addresses that are remembered; beyond, those that tried longest ago are forgotten."""
 
 
@@ -45,18 +45,18 @@ class RateLimits:
             tries = self._tries.pop((kind, key), None) or deque()
             while tries and tries[0] <= now - rate.seconds:
                 tries.popleft()
-            if len(tries) < rate.most:
+            if len(tries) < rate.max_tries:
                 tries.append(now)
                 wait = 0.0
             else:
                 wait = tries[0] + rate.seconds - now
             self._tries[kind, key] = tries  # at the end: the order of the dictionary is that of tries
-            while len(self._tries) > MOST_KEYS:
+            while len(self._tries) > MAX_KEYS:
                 del self._tries[next(iter(self._tries))]
         if wait:
             raise Refusal(
                 "too_many_tries",
-                f"expected at most {rate.most} tries in {rate.seconds / 60:g} minutes, got more; "
+                f"expected at most {rate.max_tries} tries in {rate.seconds / 60:g} minutes, got more; "
                 f"wait {max(1, round(wait / 60))} minutes",
                 429,
             )

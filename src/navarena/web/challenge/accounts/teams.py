@@ -11,7 +11,7 @@ from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.models import Membership, Team, User
 
-MOST_TEAMS = 10
+MAX_TEAMS = 10
 """That one account may be in."""
 
 
@@ -28,8 +28,8 @@ def create_team(session: Session, user: User, name: str) -> Team:
         )
     if find_team(session, name) is not None:
         raise Refusal("name_taken", f"the team {name!r} exists; choose another name", 409)
-    if len(list_teams(session, user)) >= MOST_TEAMS:
-        raise Refusal("too_many_teams", f"expected at most {MOST_TEAMS} teams for one account", 409)
+    if len(list_teams(session, user)) >= MAX_TEAMS:
+        raise Refusal("too_many_teams", f"expected at most {MAX_TEAMS} teams for one account", 409)
     team = Team(name=name, created=now_ms())
     session.add(team)
     session.flush()

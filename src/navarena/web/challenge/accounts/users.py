@@ -20,7 +20,7 @@ from navarena.web.challenge.storage.models import BrowserSession, Invitation, Me
 SignUp = Literal["open", "invitation", "administrator"]
 """Who may make accounts: everybody, who has a code, or administrators alone."""
 
-MOST_TOKENS = 20
+MAX_TOKENS = 20
 _USER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _ROLES: tuple[str, ...] = get_args(Role)
 
@@ -203,10 +203,10 @@ def invite_first_administrator(storage: Storage) -> str | None:
 
 
 def issue_token(session: Session, user: User, label: str) -> str:
-    """A new token of `user`, which is held as its hash; raises a Refusal beyond MOST_TOKENS."""
+    """A new token of `user`, which is held as its hash; raises a Refusal beyond MAX_TOKENS."""
     valid = [one for one in list_tokens(session, user) if one.revoked is None]
-    if len(valid) >= MOST_TOKENS:
-        raise Refusal("too_many_tokens", f"expected at most {MOST_TOKENS} tokens; revoke one first", 409)
+    if len(valid) >= MAX_TOKENS:
+        raise Refusal("too_many_tokens", f"expected at most {MAX_TOKENS} tokens; revoke one first", 409)
     token = make_secret()
     session.add(Token(user_id=user.id, hash=hash_secret(token), label=label[:100], created=now_ms()))
     record_change(session, user.name, "token.create", label[:100])

@@ -27,7 +27,7 @@ FACTS = (
 )  # fmt: skip
 """Columns of a submission that a leaderboard shows as they are."""
 
-MOST_KEPT = 512
+MAX_KEPT = 512
 """Boards and rendered tables that are kept; beyond, the one that was not asked for longest is dropped."""
 
 FRESH_SECONDS = 1.0
@@ -118,7 +118,7 @@ class Boards:
         made = make()
         with self._kept_lock:
             self._kept[key] = made
-            while len(self._kept) > MOST_KEPT:
+            while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         return made
 

@@ -16,7 +16,7 @@ from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.pages.views import view_phase
 from navarena.web.challenge.permissions import is_insider, may_see_scores, require_submission
 from navarena.web.challenge.recordings import (
-    MOST_SHOWN,
+    MAX_SHOWN,
     OVERVIEW,
     Drawn,
     Overview,
@@ -189,7 +189,7 @@ def view_episode(
         "drawing": _find_drawing(drawn, reasons, position),
         "has_video": has_video,
         "may_ask": is_insider(session, visitor, one.team_id),
-        "most_shown": MOST_SHOWN,
+        "max_shown": MAX_SHOWN,
     }
 
 

@@ -20,7 +20,7 @@ from navarena.web.challenge.storage.models import Job, Recording, Submission
 LEASE_SECONDS = 60.0
 """That a job stays with a worker which says nothing."""
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 """Workers that may end, one after the other, before any of them has stored an episode."""
 
 
@@ -69,7 +69,7 @@ def take_job(
         query = select(Job).where(waits, Job.kind.in_(kinds)).order_by(Job.kind == RECORDING, Job.id).limit(1)
         while (job := session.scalars(query.with_for_update(skip_locked=True)).first()) is not None:
             submission = session.get_one(Submission, job.submission_id)
-            if job.attempts >= MOST_ATTEMPTS:
+            if job.attempts >= MAX_ATTEMPTS:
                 job.state, job.lease_until = "failed", None
                 _give_up(session, job, submission)
                 session.flush()

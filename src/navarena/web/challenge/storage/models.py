@@ -376,7 +376,7 @@ class Recording(Base):
         state: see RecordingState.
         error: what could not be made, and why.
         made: when; None for not yet.
-        data: JSON of recordings.Overview or recordings.Shown; None until it is made.
+        data: JSON of recordings.Overview or recordings.Drawn; None until it is made.
         video: an MP4; None without one.
     """
 

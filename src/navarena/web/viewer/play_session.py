@@ -1,4 +1,4 @@
-"""The desk of a person who plays: what it sees of an episode, and how it acts."""
+"""A session of a person who plays: shows an episode on the page and returns the chosen actions."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
 from navarena.reports.tables import format_single
 from navarena.reports.topdown import PlanSource, draw_episode
-from navarena.reports.videos.frame import ShownGoal, current_goal
+from navarena.reports.videos.frame import GoalCaption, current_goal
 from navarena.reports.videos.video import take_goals
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
@@ -65,7 +65,7 @@ class ViewKind:
         return HELP.get(self.name, self.name)
 
 
-class Desk:
+class PlaySession:
     """Shows one episode after the other and asks for actions; the spectator of its own run.
 
     Args:
@@ -107,7 +107,7 @@ class Desk:
         self._batch: Batch | None = None
         self._seen: Mapping[str, np.ndarray] = {}
         self._episode: Episode | None = None
-        self._goals: list[tuple[ShownGoal, bytes | None]] = []
+        self._goals: list[tuple[GoalCaption, bytes | None]] = []
         self._last: Row | None = None
         self._count = 0
         self._shown: tuple[dict[str, Any], dict[str, bytes]] = ({}, {})
