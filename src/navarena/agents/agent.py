@@ -17,7 +17,7 @@ from navarena.tasks.task import Actions, Task, TaskRules
 
 
 class Boundary(enum.IntEnum):
-    """Boundary before a start: it says which memory an agent must drop.
+    """Boundary before a start, which decides what memory an agent must drop.
 
     The members are ordered: memory that lasts for one of them is dropped at that boundary
     and at every greater one. An agent that maps a scene drops its map at SCENE; one without
@@ -90,12 +90,12 @@ class Agent(ABC):
 
     @classmethod
     def trained_beside(cls, task: Task) -> tuple[str, ...]:
-        """What results in `task` say beside `trained_with`, such as another protocol of the training."""
+        """Notes on training that results in `task` add to `trained_with`, such as another protocol."""
         return ()
 
     @classmethod
     def with_options(cls, text: str) -> type["Agent"]:
-        """The agent that `NAME?text` names; raises InputError where there are no such options."""
+        """The agent with the options of `NAME?text`; raises InputError for unknown options."""
         raise InputError(f"expected no options behind {cls.__name__}, got {text!r}")
 
     def adapt(self, env: CalibrationEnv) -> None:
@@ -137,7 +137,7 @@ class Agent(ABC):
         """Called once where an oracle declares in its place: a policy may leave its own declaration out."""
 
     def episode_costs(self, slot: int) -> Mapping[str, float]:
-        """What the current episode of `slot` has cost beside time, such as {"prompt_tokens": 1200}.
+        """Costs of the current episode of `slot` other than time, such as {"prompt_tokens": 1200}.
 
         It is written beside the times of the episode (see evaluation.records.times), and no number of a
         result depends on it.
@@ -145,11 +145,11 @@ class Agent(ABC):
         return {}
 
     def overrule(self, actions: Actions) -> None:  # noqa: B027 - a hook: most agents do not count on it
-        """Called after `act` where others decide: `actions` (N,) are done, as while a learner imitates."""
+        """Called after `act` if other actions (N,) are executed instead, as in imitation learning."""
 
 
 def require_discrete(task: TaskRules, agent: str) -> None:
-    """Raise InputError when the actions of `task` are continuous, for an agent that knows only others."""
+    """Raise InputError if `task` has continuous actions, for agents that support discrete actions only."""
     if task.is_continuous:
         raise InputError(
             f"expected a protocol of discrete actions for the agent {agent!r}, got {task.protocol_id!r}; "
@@ -158,7 +158,7 @@ def require_discrete(task: TaskRules, agent: str) -> None:
 
 
 def require_actions(chosen: object, slots: int, columns: int | None) -> Actions:
-    """What an agent returned, a copy: (N,) int64, or (N, K) float64 of continuous actions.
+    """Checked copy of an agent's actions: (N,) int64, or (N, K) float64 for continuous actions.
 
     Args:
         chosen: what it returned.
@@ -180,7 +180,7 @@ def require_actions(chosen: object, slots: int, columns: int | None) -> Actions:
 
 
 def _read_numbers(chosen: object) -> np.ndarray:
-    """What an agent returned as an array; raises ActionError for what makes none, or one without numbers."""
+    """An agent's return value as an array of numbers; raises ActionError if it cannot be converted."""
     try:
         array = np.asarray(chosen)
     except Exception as error:
@@ -191,7 +191,7 @@ def _read_numbers(chosen: object) -> np.ndarray:
 
 
 class SingleAgent(ABC):
-    """An agent that knows one environment at a time; `wrap` puts it into a batch.
+    """An agent for a single environment; `wrap` makes a batched agent of it.
 
     Attributes:
         sensors: as of `Agent`.

@@ -1,4 +1,4 @@
-"""`compensating:AGENT`: finds out by odometry how motion is corrupted, and steers against it."""
+"""`compensating:AGENT`: measures motion corruptions by odometry and compensates for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ MAX_CORRECTIONS = 12
 
 @dataclass(frozen=True)
 class MotionModel:
-    """What actions do in a scene.
+    """Measured motion of each action in one scene.
 
     Attributes:
         kind: what is wrong.
@@ -96,7 +96,7 @@ def identify(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) 
 
 
 def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> dict[str, MotionModel]:
-    """Scene -> what motion is like there, of walks and turns at random until the budget is used up.
+    """Scene -> motion model, estimated from random walks and turns until the budget is used up.
 
     Args:
         env: that observes depth and odometry.
@@ -122,7 +122,7 @@ def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> d
 
 
 class CompensatingAgent(Agent):
-    """Lets another agent act, and turns the body back to the heading that this agent has asked for.
+    """Wraps an agent and corrects the body's heading to the one that the wrapped agent requested.
 
     In the calibration it walks and turns at random and observes depth and odometry, from which it learns for
     each scene what actions do. While acting it adds up how far the heading is from the one that was asked
@@ -150,11 +150,11 @@ class CompensatingAgent(Agent):
         self._corrections: dict[int, int] = {}
 
     def adapt(self, env: CalibrationEnv) -> None:
-        """Learn in `env` what actions do."""
+        """Estimate the motion of each action in `env`."""
         self.models = detect(env, self._task, make_generator("compensating", "adapt", self._seed))
 
     def attach(self, batch: NavigationBatch) -> None:
-        """Hand the batch on."""
+        """Pass the batch to the wrapped agent."""
         self._inner.attach(batch)
 
     def reset(self, starts: Sequence[Start]) -> None:
@@ -182,7 +182,7 @@ class CompensatingAgent(Agent):
         return actions
 
     def _correct(self, slot: int) -> int | None:
-        """The turn by which the heading of `slot` comes nearer to the one asked for; None for none."""
+        """The turn that brings the heading of `slot` nearer to the requested one; None if no turn helps."""
         model, error = self._here[slot], self._errors[slot]
         if model is None or model.kind in ("none", "noise") or self._corrections[slot] >= MAX_CORRECTIONS:
             return None

@@ -34,7 +34,7 @@ class Declaration:
     model_sha256: str = ""
 
     def looking_at(self, *inputs: str) -> "Declaration":
-        """The same with further privileged inputs."""
+        """A copy with further privileged inputs."""
         known = tuple(dict.fromkeys((*self.privileged_inputs, *inputs)))
         return replace(self, privileged=True, privileged_inputs=known)
 
@@ -61,7 +61,7 @@ def read_declaration(target: Any) -> Declaration:
 
 
 def _read_hash(target: Any) -> str:
-    """The hash that `model_sha256` names; raises InputError for what is no 64 hex digits."""
+    """The hash in `model_sha256`; raises InputError unless it has 64 hex digits."""
     named = getattr(target, "model_sha256", "")
     if named == "" or (isinstance(named, str) and SHA256.fullmatch(named)):
         return named
@@ -69,7 +69,7 @@ def _read_hash(target: Any) -> str:
 
 
 def _read_sizes(target: Any) -> tuple[str, ...]:
-    """The sizes that `resizes` names; raises InputError for what is not as in "depth=64x64"."""
+    """The sizes in `resizes`; raises InputError for a text that is not of the form "depth=64x64"."""
     named = _read_names(target, "resizes")
     for one in named:
         name, _, size = one.partition("=")
@@ -94,7 +94,7 @@ def _read_names(target: Any, attribute: str) -> tuple[str, ...]:
 
 
 def name_of(agent: object) -> str:
-    """The text by which results call an agent: as it was typed, or "module:Class" of what was given."""
+    """Name of an agent in results: as typed, or "module:Class" of a class or object."""
     if isinstance(agent, str):
         return agent
     kind = agent if hasattr(agent, "__qualname__") else type(agent)  # a class or a function has a name

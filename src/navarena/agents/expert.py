@@ -122,7 +122,7 @@ class ExpertAgent(Agent):
         return actions
 
     def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:
-        """Insert before STOP, in the plans of `slots` (K,), the last actions that the task asks for."""
+        """Insert the final actions that the task requires before STOP into the plans of `slots` (K,)."""
         batch = self._require_batch()
         for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
             actions = batch.task.final_actions(batch.simulator, batch.state, slot)

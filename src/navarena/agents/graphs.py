@@ -1,4 +1,4 @@
-"""The agents on navigation graphs: two that know goal or path, one that explores, one that never turns."""
+"""Agents on navigation graphs: expert (goal), path follower, explorer and forward agent."""
 
 import heapq
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ Roads = dict[int, dict[int, float]]
 
 
 class GraphTeacherAgent(Agent):
-    """Does what a teacher says, step by step; where the goal is not known (test splits) it stops at once."""
+    """Executes a teacher's labels step by step; stops at once if the goal is unknown (test splits)."""
 
     in_scenes = False
     privileged = True

@@ -55,7 +55,7 @@ def our_sensors(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_action(answer: object, actions: Sequence[str]) -> int:
-    """Index into `actions` of what a standard agent returned.
+    """Index into `actions` of a standard agent's return value.
 
     Args:
         answer: {"action": x} or x; x is a name in any case, an integer, or an array or tensor of one.

@@ -75,7 +75,7 @@ def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float 
 
 
 def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> Agent:
-    """What `target`, called `name`, makes for `task`, as an Agent."""
+    """The Agent that `target`, called `name`, makes for `task`."""
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
@@ -96,7 +96,7 @@ def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: in
 
 
 def guard(name: AgentName, what: str, call: Callable[..., Result], *arguments: Any) -> Result:
-    """The result of `call`, by which the agent `name` is `what`: "imported", "opened", "made" or "attached".
+    """The result of `call`; errors say that agent `name` could not be `what`, such as "imported".
 
     Raises InputError, of one line, for whatever the agent's code raises beside errors made on purpose.
     """
@@ -113,7 +113,7 @@ def guard(name: AgentName, what: str, call: Callable[..., Result], *arguments: A
 def declare_agent(
     name: AgentName, task: TaskRules | None = None, patience: float | None = None
 ) -> Declaration:
-    """What the agent `name` declares of itself; nothing is made yet.
+    """The declaration of the agent `name`, without making the agent.
 
     Agents at an address are asked when they know the `task`, else they have declared nothing; they may take
     `patience` seconds to answer.
@@ -142,7 +142,7 @@ def _declare(target: Any, task: TaskRules | None) -> Declaration:
 
 
 def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) -> Callable[..., Any]:
-    """What makes the agent `name`: a class, or a function that returns an agent. Nothing is made yet.
+    """The factory of the agent `name`: a class, or a function that returns an agent.
 
     Of agents that come in two forms, the one that fits `task`: for bodies in scenes, or on navigation graphs.
 
@@ -220,7 +220,7 @@ def _first(agent: Any, make: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _sensors_of(name: str, agent: StandardAgent) -> tuple[str, ...]:
-    """What a standard agent looks at, by its own names: typed, or its attribute; empty when unsaid."""
+    """Sensor names of a standard agent: typed, or its attribute; empty if neither is given."""
     _, mark, typed = name.partition(_SENSORS_MARK)
     if mark:
         return tuple(typed.split(","))

@@ -15,7 +15,7 @@ from navarena.tasks.catalog import get_task
 
 
 def main(name: str, protocol: str, seed: str) -> None:
-    """Serve until the parent is gone; one line of what was stdout is the address, all else is stderr's.
+    """Serve until the parent has exited; the address is one line on stdout, other output goes to stderr.
 
     The agent gets neither of the two pipes: it cannot fill the one, nor read the other.
     """

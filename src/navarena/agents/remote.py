@@ -44,11 +44,11 @@ MAX_ANSWER = 2**24
 
 
 class RemoteError(Exception):
-    """The agent raised an exception, over there; the message is its traceback."""
+    """The remote agent raised an exception; the message is its traceback."""
 
 
 class _OpenAnswer(msgspec.Struct):
-    """What /open answers."""
+    """Answer to /open."""
 
     version: int
     sensors: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class _TimedSocket(socket.socket):
     deadline = math.inf
 
     def recv_into(self, *arguments: Any) -> int:  # type: ignore[override]
-        """As of any socket; raises TimeoutError at the deadline."""
+        """Receive as `socket.recv_into` does; raises TimeoutError at the deadline."""
         if self.deadline < math.inf:
             left = self.deadline - time.monotonic()
             if left <= 0:
@@ -207,7 +207,7 @@ class RemoteAgent(Agent):
 
 
 def open_session(connection: Connection, session: str, task: Task, seed: int) -> Declaration:
-    """Send the agent what is evaluated, and read its declaration; InputError for another version."""
+    """Send the task to the agent and read its declaration; raises InputError for another protocol version."""
     message = {
         "version": VERSION,
         "session": session,
@@ -244,7 +244,7 @@ def _part(connection: Connection, session: str) -> None:
 
 
 def declare_remote(address: str, task: Task, patience: float | None = None) -> Declaration:
-    """What the agent at `address` declares of itself, within `patience`; the session is closed again."""
+    """The declaration of the agent at `address`, within `patience`; the session is closed again."""
     connection, session = Connection(address, patience), secrets.token_hex(8)
     declared = open_session(connection, session, task, 0)
     _part(connection, session)

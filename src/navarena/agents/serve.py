@@ -124,7 +124,7 @@ class _Session:
 
 
 def _one(answer: Any) -> Any:
-    """What a single agent returned, as msgpack knows it: {"action": x} opened, arrays of one as numbers."""
+    """A single agent's action as msgpack types: {"action": x} unwrapped, arrays of one element as numbers."""
     if isinstance(answer, dict):
         answer = answer.get("action", answer)
     try:
@@ -134,7 +134,7 @@ def _one(answer: Any) -> Any:
 
 
 def _plain(answer: Any) -> Any:
-    """Arrays as lists of numbers; what cannot travel as a map with its type, which is no action."""
+    """Arrays as lists of numbers; other objects as a map with their type, which is refused as an action."""
     try:
         numbers = np.asarray(answer).tolist()
         pack(numbers)
@@ -181,7 +181,7 @@ def make_server(host: Host, address: str = "127.0.0.1", port: int = 0) -> Thread
 
 
 def load_maker(text: str) -> "Callable[..., Any]":
-    """What "module:attribute" names; raises ImportError or AttributeError."""
+    """The object at "module:attribute"; raises ImportError or AttributeError."""
     module, _, attribute = text.partition(":")
     maker: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
     return maker

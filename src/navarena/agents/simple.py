@@ -1,4 +1,4 @@
-"""Baselines that observe nothing: random actions, forward moves, and STOP at the first step."""
+"""Baselines without observations: random actions, forward moves, and STOP at the first step."""
 
 from collections.abc import Mapping, Sequence
 

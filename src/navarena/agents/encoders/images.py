@@ -16,7 +16,7 @@ CHROMA = (64, 192)
 
 @dataclass(frozen=True)
 class ImageSettings:
-    """How images are counted. Our choice: the best of a few dozen at finding objects of three houses again.
+    """Settings of the histograms. Chosen among a few dozen by retrieval of objects in three houses.
 
     Attributes:
         side: pixels to which an image is brought, squashed.
@@ -81,7 +81,7 @@ def cut_middle(image: UInt8[np.ndarray, "h w 3"], share: float) -> UInt8[np.ndar
 
 
 def shrink(image: UInt8[np.ndarray, "h w 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:
-    """(side, side, 3) uint8: averages over areas. Raises InputError for what is no image of bytes."""
+    """(side, side, 3) uint8, averaged over areas; raises InputError unless given a uint8 image."""
     require_image(image)
     return np.asarray(cv2.resize(np.ascontiguousarray(image), (side, side), interpolation=cv2.INTER_AREA))
 

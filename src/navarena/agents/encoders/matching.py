@@ -72,7 +72,7 @@ class ImageMatcher:
         self._sift = cv2.SIFT.create(nfeatures=settings.max_points)
 
     def extract(self, image: Image) -> ImageFeatures:
-        """The features of an image (H, W, 3) uint8 sRGB; extract once what is compared often."""
+        """The features of an image (H, W, 3) uint8 sRGB, to be computed once per image."""
         histogram = self._histograms.encode_images([image])[0]
         height, width = image.shape[:2]
         scale = min(1.0, self.settings.longest_side / max(height, width))
@@ -90,7 +90,7 @@ class ImageMatcher:
     def scores(
         self, goal_image: Image | ImageFeatures, views: Sequence[Image | ImageFeatures]
     ) -> Float32[np.ndarray, "n"]:
-        """(N,) float32 in [0, 1]: how surely each of N views shows what the goal's image shows."""
+        """(N,) float32 in [0, 1]: confidence that each of N views shows the object of the goal image."""
         goal = self._features_of(goal_image)
         weight = self.settings.points_weight
         scores = np.zeros(len(views), np.float32)
@@ -103,7 +103,7 @@ class ImageMatcher:
         return scores
 
     def inliers(self, goal: ImageFeatures, view: ImageFeatures) -> int:
-        """How many keypoints of `goal` are found in `view` where one homography puts them."""
+        """Number of keypoints of `goal` that match keypoints of `view` under one homography."""
         if len(goal.points) < self.settings.min_points or len(view.points) < self.settings.min_points:
             return 0
         pairs = match_features(goal.features, view.features, self.settings.ratio)

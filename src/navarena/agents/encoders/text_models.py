@@ -30,7 +30,7 @@ PADDED_LENGTH of them, padding included."""
 
 
 class TextModelEncoder(WeightsEncoder):
-    """The last layer of a language model, pooled; what is longer than the model reads is cut.
+    """Pooled last layer of a language model; longer texts are truncated to the model's context.
 
     Args:
         path: folder with config.json, weights, and the tokenizer.

@@ -69,7 +69,7 @@ def require_weights(path: str, kind: str, *needed: Sequence[str]) -> Path:
 
 @contextmanager
 def translated_weight_errors(folder: Path, kind: str) -> Iterator[None]:
-    """Turn what a library raises for weights that it cannot read into FileError."""
+    """Context that turns a library's errors about unreadable weights into FileError."""
     try:
         yield
     except (ImportError, InputError):

@@ -21,7 +21,7 @@ from navarena.scenes.houses.vocabulary import GOAT
 
 @dataclass(frozen=True)
 class WordSettings:
-    """How much the parts of a text count: the length of the vector's part for each. Our choice.
+    """Weights of the parts of a text (length of each part of the vector). Our choice.
 
     Attributes:
         object: the category.
@@ -96,7 +96,7 @@ def letter_runs(text: str, shortest: int, longest: int) -> Iterator[str]:
 
 
 def _add_mentions(mentions: Sequence[Mention], weight: float, out: np.ndarray) -> None:
-    """Write what is meant into `out`, zeros, at length `weight`; nothing where nothing is meant."""
+    """Write the mentioned categories into `out` (zeros) with norm `weight`; leave it if there are none."""
     for mention in mentions:
         for place, share in mention.meant:
             out[place] = max(out[place], share)
@@ -106,7 +106,7 @@ def _add_mentions(mentions: Sequence[Mention], weight: float, out: np.ndarray) -
 
 
 class OneHotEncoder(GoalEncoder):
-    """One place for each category of the catalogue.
+    """One-hot encoder over the categories of the catalogue.
 
     A name of GOAT-Bench ("couch") takes the places of the categories that it stands for ("sofa"), in equal
     parts. Raises UnknownNameError for other words.

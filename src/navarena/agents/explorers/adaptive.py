@@ -69,7 +69,7 @@ def learn_motions(
 
 
 def read_steps(body: Embodiment, motions: dict[str, Float[np.ndarray, "3"]]) -> tuple[float, float]:
-    """(metres of a walk, radians of a turn) by `motions` (3,), or of `body` where nothing was learned."""
+    """(metres of a step, radians of a turn) from `motions` (3,), or of `body` if nothing was learned."""
     step = float(motions[WALK][0]) if WALK in motions else body.forward_step
     turns = [abs(float(motions[name][2])) for name in (LEFT, RIGHT) if name in motions]
     return step, float(np.mean(turns)) if turns else body.turn_angle

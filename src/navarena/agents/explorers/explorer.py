@@ -110,11 +110,11 @@ class Explorer:
 
     @property
     def gives_up(self) -> bool:
-        """Whether it found no frontier for so long that the map should be emptied; then `begin_anew`."""
+        """Whether to clear the map and call `begin_anew`, because no frontier was found for long."""
         return self._idle > self.settings.resignation
 
     def begin_anew(self) -> None:
-        """The map was emptied: forget what was planned on it, and look around."""
+        """Discard plans after the map was cleared, and look around."""
         self.look_around()
         self._bumps.clear()
         self._left_alone.clear()
@@ -126,12 +126,12 @@ class Explorer:
         self._turns_left = round(2 * math.pi / self.settings.steering.turn)
 
     def leave_alone(self) -> None:
-        """Bar the place that it explores now: nothing new was seen for long."""
+        """Exclude the frontier that is explored now, because nothing new was seen for long."""
         if self._target is not None:
             self._left_alone.append(self._target)
 
     def change_frame(self, frame: Float[np.ndarray, "3"]) -> None:
-        """The map has another frame, in which the one before lies at `frame` (3,), a Pose of place graphs."""
+        """Change the map frame; the previous one has the pose `frame` (3,) in it (see place graphs)."""
         self._bumps = list(carry(frame, np.array(self._bumps).reshape(-1, 3)))
         self._left_alone = list(carry(frame, np.array(self._left_alone).reshape(-1, 3)))
         if self._target is not None:
@@ -167,7 +167,7 @@ class Explorer:
         return move
 
     def overrule(self, move: str) -> None:
-        """Not the last move was made, but `move`: a step that was not tried has not failed."""
+        """Record that `move` was executed instead of the last chosen move."""
         if self._last is not None:
             self._last = (self._last[0], move)
 
@@ -200,7 +200,7 @@ class Explorer:
         return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
 
     def _find_viewing_cell(self, terrain: Terrain, reach: Reach, aim: Aim) -> tuple[int, int] | None:
-        """The cell to go to for an aim, as close to what it asks for as there is one."""
+        """The reachable cell that fits the aim's distances best."""
         for max_distance, spare in ((aim.max_distance, aim.spare), *aim.fallbacks):
             stand: tuple[int, int] | None = find_viewing_cell(
                 terrain, reach, aim.points, aim.min_distances, max_distance, spare
@@ -290,7 +290,7 @@ class Explorer:
         return move
 
     def _face(self, yaw: float, offset: Float[np.ndarray, "3"]) -> str:
-        """Turn towards what lies at `offset` (3,) metres; to the left when it is faced already."""
+        """Turn towards `offset` (3,) metres; to the left if the body faces it already."""
         ahead, left = forward_from_yaw(yaw), forward_from_yaw(yaw + math.pi / 2)
         return "right" if offset @ left < -0.2 * abs(offset @ ahead) else "left"
 
@@ -313,7 +313,7 @@ class Explorer:
             self._escape = self._random_escape()
 
     def _break_free(self) -> str:
-        """What to do where every step seems blocked: forget the bumps, and go anywhere."""
+        """Recovery where every step seems blocked: forget collisions and go to any free cell."""
         self._bumps.clear()
         self._still = 0
         self._escape = self._random_escape()

@@ -33,7 +33,7 @@ from navarena.tasks.task import Task
 
 
 class FrontierAgent(MappingAgent):
-    """Explores from frontier to frontier; goes to the goal as soon as it knows where that is.
+    """Explores from frontier to frontier, and goes to the goal as soon as its place is known.
 
     In PointNav it always knows. In ObjectNav and MultiON the semantic image shows it (ground truth, so
     it is privileged); what it saw of later goals it remembers. It maps by depth, gps and compass.
@@ -47,18 +47,18 @@ class FrontierAgent(MappingAgent):
         super().__init__(task, self.make_finder(task), seed)
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """What finds the agent's goal in its observations."""
+        """The goal finder for the agent's task."""
         return VisibleFinder(task) if isinstance(task, ObjectNavRobothor) else make_goal_finder(task)
 
 
 class FrontierRgbAgent(FrontierAgent):
-    """The same for MultiON's cylinders, which it recognises by colour and shape: no privileged input."""
+    """Frontier agent for MultiON that recognises cylinders by colour and shape: no privileged input."""
 
     privileged = False
     privileged_inputs = ()
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """What recognises the cylinders."""
+        """The goal finder that recognises MultiON's cylinders."""
         return make_cylinder_finder(task)
 
 
@@ -90,7 +90,7 @@ class OdometricFrontierAgent(FrontierAgent):
 
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """None: it estimates its pose."""
+        """No privileged inputs: the agent estimates its pose."""
         return ()
 
     def make_pose_source(self) -> PoseSource:
@@ -106,7 +106,7 @@ class OdometricFrontierAgent(FrontierAgent):
         return OdometryPoses(self.camera, motions, self.depth_scale)
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """The point given at the start, where the protocol has one; else as FrontierAgent."""
+        """Finder of the start's point goal if the protocol has one; else that of FrontierAgent."""
         if POINT_SENSORS.intersection(task.sensors):
             sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * MIN_STEPS)
             return StartPointFinder(min(sure, task.success_distance))
@@ -160,6 +160,6 @@ def trace_coverage(
 
 
 def _floor_of(batch: NavigationBatch, slot: int, episode: Episode) -> ReachableFloor:
-    """What the body in a slot can reach, in the frame of its start."""
+    """The reachable floor of the body in a slot, in the frame of its start."""
     start = np.array(episode.start_position)
     return find_reachable_floor(batch.simulator.navmesh(slot), start).seen_from(start, episode.start_yaw)

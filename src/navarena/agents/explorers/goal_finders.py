@@ -41,7 +41,7 @@ MAX_POINTS = 60
 
 
 class GoalFinder(ABC):
-    """Finds the goals of the bodies of a batch in what they observe.
+    """Finds the goals of a batch of bodies in their observations.
 
     Attributes:
         sensors: what it looks at, beside depth and pose.
@@ -53,12 +53,12 @@ class GoalFinder(ABC):
         """Called once before the first episode; a privileged finder keeps `batch`."""
 
     def begin(self, start: Start) -> None:  # noqa: B027 - a hook: some remember nothing
-        """An episode or sub-task begins: forget what its boundary ends."""
+        """Begin an episode or sub-task: forget the memory that its boundary ends."""
 
     def observe(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> Bool[np.ndarray, "h w"] | None:
-        """Remember what the images of the body in `slot` show, before they are mapped.
+        """Update the finder's memory from the images of the body in `slot`, before they are mapped.
 
         Args:
             slot: row of the batch.
@@ -74,7 +74,7 @@ class GoalFinder(ABC):
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
-        """What the body in `slot` should go to now; None to explore.
+        """The aim of the body in `slot`; None to explore.
 
         Args:
             slot: row of the batch.
@@ -84,7 +84,7 @@ class GoalFinder(ABC):
         """
 
     def is_reached(self, slot: int) -> bool:
-        """Whether the last observation fulfils the goal, wherever the body in `slot` was going to."""
+        """Whether the last observation reaches the goal, whatever the aim of the body in `slot`."""
         return False
 
     def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
@@ -122,7 +122,7 @@ class PointFinder(GoalFinder):
         return self.aim_at(pose[:3, 3] + distance * forward_from_yaw(yaw + bearing))
 
     def aim_at(self, point: Float[np.ndarray, "3"]) -> Aim:
-        """To go to `point` (3,), metres, in the frame of the map."""
+        """The aim to reach `point` (3,), metres, in the frame of the map."""
         return Aim(point[None], np.zeros(1), max_distance=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
@@ -172,7 +172,7 @@ class SeenFinder(GoalFinder):
     def masks(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `observe`."""
+        """Label -> (H, W) bool mask of each object to remember; arguments as in `observe`."""
 
     def begin(self, start: Start) -> None:
         if start.boundary >= Boundary.EPISODE:
@@ -215,7 +215,7 @@ class SeenFinder(GoalFinder):
 
 
 class ObjectFinder(SeenFinder):
-    """ObjectNav: the goal is a category of the scene's objects; the rest as of SeenFinder."""
+    """Finder for ObjectNav: the goal is a category of the scene's objects (see SeenFinder)."""
 
     sensors = ("objectgoal", "semantic")
 
@@ -257,7 +257,7 @@ class ObjectFinder(SeenFinder):
         return {goal: mask} if mask.any() else {}
 
     def _list_shown(self, slot: int, goal: str) -> tuple[int, ...]:
-        """What semantic images of a slot's scene show of a goal."""
+        """Values in semantic images of a slot's scene that mean a goal."""
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         world = self._batch.simulator.slot_worlds.world(slot)

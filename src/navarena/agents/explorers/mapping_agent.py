@@ -75,7 +75,7 @@ class MappingAgent(Agent):
         return () if POSE_SENSORS & set(task.sensors) else ("pose",)
 
     def attach(self, batch: NavigationBatch) -> None:
-        """Hand the batch to the finder."""
+        """Attach the finder to the batch."""
         self.finder.attach(batch)
 
     def reset(self, starts: Sequence[Start]) -> None:
@@ -125,22 +125,22 @@ class MappingAgent(Agent):
             explorer.overrule(moves.get(int(actions[slot]), "arrived"))
 
     def make_pose_source(self) -> PoseSource:
-        """What estimates the poses of the bodies."""
+        """The estimator of the bodies' poses."""
         return SensorPoses()
 
     def settings_in(self, scene_id: str) -> ExplorerSettings:
-        """How it explores in a scene: by the embodiment, unless it has learned what its actions do."""
+        """Exploration settings in a scene, from the embodiment or from learned motions."""
         return self._explorer_settings
 
     def known(
         self, slot: int, maps: OccupancyMaps
     ) -> tuple[Int8[np.ndarray, "r c"], MapGrid, Int64[np.ndarray, "4"] | None]:
-        """Evidence (R, C) that the body in `slot` plans with, its grid and its box, as of `Explorer.act`."""
+        """Evidence (R, C) on which the body in `slot` plans, its grid and its box (see `Explorer.act`)."""
         layer = maps.layer[slot]
         return maps.scores[slot, layer], maps.grid(slot), maps.boxes[slot, layer]
 
     def begin_anew(self, slot: int, maps: OccupancyMaps) -> None:
-        """Empty the map of `slot`, in which there is nothing left to explore."""
+        """Clear the map of `slot` after everything in it was explored."""
         maps.reset([slot])
         self._explorers[slot].begin_anew()
 
@@ -164,7 +164,7 @@ class MappingAgent(Agent):
     def _read(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
     ) -> tuple[dict[str, np.ndarray], DepthView]:
-        """What one body observes, without the leading N, and its depth image taken from `pose`, metres."""
+        """The observations of one body without the leading N, and its depth view from `pose`, metres."""
         own = {name: value[slot] for name, value in observations.items()}
         depth = own["depth"][..., 0]
         return own, DepthView(depth, *self.depth_scale, self.depth_range, self.camera, pose)
@@ -321,7 +321,7 @@ def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n
 
 
 def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
-    """Depth images (N, H, W) of any unit, NaN where they say `nearest` or less.
+    """Depth images (N, H, W) of any unit, with NaN for values of `nearest` or less.
 
     For cameras that measure depths from nearer than the body lets anything come: what is clipped to the
     nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.

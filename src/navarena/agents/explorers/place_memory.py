@@ -1,4 +1,4 @@
-"""What the topological agent remembers of an episode."""
+"""Memory of the topological agent within an episode."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ PLACES = PlaceSettings()
 
 @dataclass(eq=False)
 class Memory:
-    """What the agent remembers in one slot.
+    """The agent's memory in one slot.
 
     Attributes:
         graph: the places.

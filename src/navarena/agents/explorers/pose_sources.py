@@ -147,7 +147,7 @@ class FilteredPoses(SensorPoses):
         self._poses[row] = predicted
 
     def _learn(self, row: int, rest: Float[np.ndarray, "3"]) -> None:
-        """Take what is left (3,) of a motion into the variances and covariances of places and of yaws."""
+        """Update the variances and covariances of positions and yaws with the residual (3,) of a motion."""
         before = self._before[row]
         if before is not None:
             products = np.stack([rest * rest, rest * before])

@@ -10,7 +10,7 @@ from navarena.simulation.body import Camera
 
 @dataclass(frozen=True, eq=False)
 class DepthView:
-    """One depth image and where it was taken from.
+    """A depth image with its camera and pose.
 
     Attributes:
         depth: (H, W) as observed; in metres it is offset + scale * depth.
@@ -47,7 +47,7 @@ class Sighting:
 
 
 def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200) -> Sighting:
-    """Where the marked pixels lie; those whose depth is NaN are left out.
+    """The place of an object from its masked pixels, without those of NaN depth.
 
     Args:
         mask: (H, W) bool, pixels of the object.

@@ -25,7 +25,7 @@ class TiltEstimator:
         self._tilts: dict[int, float] = {}
 
     def begin(self, slot: int) -> None:
-        """An episode begins in `slot`: its tilt is not known."""
+        """Begin an episode in `slot` with an unknown tilt."""
         self._looks[slot] = math.ceil((self._high - self._low) / self._step - 1e-6)
         self._tilts[slot] = self._high
 
@@ -38,8 +38,11 @@ class TiltEstimator:
         return self._tilts[slot]
 
     def tilt_towards(self, slot: int, elevation: float) -> str | None:
-        """The look ("look_up", "look_down") that brings what lies at `elevation` (radians, upwards, seen from
-        the camera) into the image; None where it is there, or as near as the camera tilts.
+        """The camera action ("look_up", "look_down") towards an elevation; None if none brings it nearer.
+
+        Args:
+            slot: of the body.
+            elevation: radians, upwards, seen from the camera.
         """
         if not self.knows(slot):
             return "look_up"
@@ -49,7 +52,7 @@ class TiltEstimator:
         return "look_up" if missing > 0 else "look_down"
 
     def note(self, slot: int, action: str) -> None:
-        """What the body in `slot` does next."""
+        """Record the next action of the body in `slot`."""
         if action not in ("look_up", "look_down"):
             return
         if not self.knows(slot):

@@ -1,4 +1,4 @@
-"""`topological`: explores and finds MultiON's cylinders by a graph of places, without a map of the whole.
+"""`topological`: explores and finds MultiON's cylinders with a graph of places, without a global map.
 
 A place keeps a local map, the views from it and the objects seen from it, each in its own frame. Poses lead
 only from place to place, along what was walked: where the pose drifts, what is far away moves, but
@@ -100,15 +100,15 @@ class TopologicalAgent(MappingAgent):
         self._points = np.zeros((len(BANDS) * 2 * SCAN_COLUMNS, 4))
 
     def memory(self, slot: int) -> Memory:
-        """What is remembered in `slot`."""
+        """The memory of `slot`."""
         return self._memories[slot]
 
     def explorer(self, slot: int) -> Explorer:
-        """The plans in `slot`."""
+        """The explorer of `slot`."""
         return self._explorers[slot]
 
     def make_pose_source(self) -> PoseSource:
-        """Gps and compass, filtered by what the actions should have done."""
+        """GPS and compass, filtered by the nominal motions of the actions."""
         body = self.task.embodiment
         by_name = {
             MOVES["forward"]: (body.forward_step, 0.0, 0.0),
@@ -188,7 +188,7 @@ class TopologicalAgent(MappingAgent):
         depth: Float32[np.ndarray, "h w"],
         frame: Float[np.ndarray, "4 4"],
     ) -> None:
-        """Go over to a place that is nearer, or recognised by its view; begin one where there is none."""
+        """Switch to a nearer place or one recognised by its view; create a place if there is none."""
         memory = self._memories[slot]
         graph, count = memory.graph, self._read_points(depth, frame)
         self._track(graph, count)
@@ -339,7 +339,7 @@ class PlaceFinder(CylinderFinder):
         return Aim(points, np.zeros(len(points)), CLASS_REACH, 0.15, is_sure=is_fresh)
 
     def _find_place(self, slot: int, memory: Memory, is_explored: bool) -> Aim | None:
-        """Where nothing is left to explore, go to the place where there is."""
+        """If nothing is left to explore here, go to the nearest place with frontiers."""
         graph, explorer = memory.graph, self._agent.explorer(slot)
         if memory.stale > STALE:
             explorer.leave_alone()
@@ -379,7 +379,7 @@ class PlaceFinder(CylinderFinder):
         return None
 
     def _follow(self, graph: PlaceGraph, number: int) -> Aim:
-        """To the last place of the way to `number` that lies within the local map."""
+        """The aim at the last place within the local map on the path to `number`."""
         routes, near = graph.routes(), PLACES.size / 2 - 1.0
         way = graph.route_to(number) or [number]
         within = [place for place in way if np.abs(routes[place].pose[:2]).max() < near]

@@ -89,7 +89,7 @@ class VisibleFinder(ObjectFinder):
         return offsets[np.argmin(np.hypot(offsets[:, 0], offsets[:, 2]))] if len(offsets) else None
 
     def _count_near(self, mask: Bool[np.ndarray, "h w"], view: DepthView) -> int:
-        """How many of the marked pixels show near surfaces."""
+        """Number of masked pixels that show near surfaces."""
         points = locate(mask, view, max_pixels=mask.size).points
         away = np.hypot(points[:, 0] - view.pose[0, 3], points[:, 2] - view.pose[2, 3])
         is_near = (away <= self._nearness.reach - MARGIN) & (points[:, 1] <= self._nearness.rise - MARGIN)

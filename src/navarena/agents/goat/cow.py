@@ -30,7 +30,7 @@ SPARE = 0.4
 
 @dataclass(frozen=True)
 class CowSettings:
-    """When a view is taken for the goal. Our choices.
+    """Thresholds by which a view is accepted as the goal. Our choices.
 
     Attributes:
         accept: modality -> likeness from which on a view is gone to at once; of words and images it is

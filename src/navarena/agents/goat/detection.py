@@ -1,4 +1,4 @@
-"""What an agent sees without privilege: segments of images, connected parts of one class and depth."""
+"""Unprivileged detection: image segments as connected parts of one class without depth jumps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from navarena.mapping.labellers import Labeller
 
 @dataclass(frozen=True)
 class DetectionSettings:
-    """How an image is cut into segments. Our choices.
+    """Settings of the segmentation of an image. Our choices.
 
     Attributes:
         side: about how many pixels of the shorter side are labelled.
@@ -92,7 +92,7 @@ def connect(
 
 @dataclass(frozen=True)
 class PerceptionErrors:
-    """How segments differ from the objects that an image shows.
+    """Differences between segments and the true objects of an image.
 
     Attributes:
         objects: that fill at least as many pixels as count.

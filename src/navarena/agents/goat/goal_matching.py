@@ -1,4 +1,4 @@
-"""Which remembered instance is the goal: by category, by text and by image."""
+"""Matching of remembered instances with a goal by category, text and image."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -32,19 +32,19 @@ class Candidates:
 
 
 class Matcher(ABC):
-    """Interface of matchers: what one body remembers against its current goal."""
+    """Interface that matches the instances in one body's memory with its current goal."""
 
     @abstractmethod
     def face(self, goal: GoalQuery) -> None:
-        """From now on `goal` is looked for."""
+        """Set the current goal."""
 
     @abstractmethod
     def rank(self, instances: Sequence[Instance]) -> Candidates:
-        """Those of `instances` that may be the goal, with scores."""
+        """The candidates among `instances`, with scores."""
 
 
 class GoalMatcher(Matcher):
-    """Scores what one body remembers against its current goal; what has not changed is not scored again.
+    """Scores the instances in one body's memory against its current goal; unchanged ones are cached.
 
     Args:
         words: encoder of categories and descriptions.
@@ -62,7 +62,7 @@ class GoalMatcher(Matcher):
         self._features: WeakKeyDictionary[InstanceView, ImageFeatures] = WeakKeyDictionary()
 
     def face(self, goal: GoalQuery) -> None:
-        """From now on `goal` is looked for."""
+        """Set the current goal."""
         self._goal = goal
         self._scored = {}
         self._meant = possible_categories(goal.words) if goal.words else frozenset()
@@ -91,14 +91,14 @@ class GoalMatcher(Matcher):
         return known[1]
 
     def _color_fit(self, instance: Instance) -> float:
-        """What the colour adds for being like the described one, although it may be called otherwise."""
+        """Score bonus for a colour similar to the described one, whatever its name."""
         best = max(instance.views, key=lambda view: view.quality, default=None)
         if best is None or not self._colors:
             return 0.0
         return COLOR_WEIGHT * max(color_likeness(name, best.color) for name in self._colors)
 
     def _see(self, instance: Instance, others: Sequence[Instance]) -> float:
-        """How surely a view of an instance shows what the goal's image shows."""
+        """Confidence that a view of an instance shows the object of the goal image."""
         known = self._scored.get(instance.number)
         if known is None or known[0] != instance.version:
             features = [self._features_at(view) for view in instance.views]

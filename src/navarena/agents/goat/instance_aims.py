@@ -72,5 +72,5 @@ def towards(
 
 
 def stay_at(pose: Float[np.ndarray, "4 4"]) -> Aim:
-    """Be content with where a camera at `pose` (4, 4) metres is."""
+    """The aim to stay at a camera `pose` (4, 4), metres."""
     return Aim(pose[None, :3, 3], np.zeros(1), MAX_REACH, MAX_REACH, arrival=MAX_REACH)

@@ -33,7 +33,7 @@ def color_name(color: Float[np.ndarray, "3"]) -> str:
 
 
 def color_likeness(name: str, color: Float[np.ndarray, "3"]) -> float:
-    """How well a colour (3,) sRGB, 0 to 255, as it was seen fits a word for one, within (0, 1].
+    """Similarity, within (0, 1], of an observed colour (3,) sRGB, 0 to 255, to a colour word.
 
     Lightness counts half: what stands in the shade is seen darker than it is.
     """
@@ -57,7 +57,7 @@ def describe(instance: Instance, others: Sequence[Instance]) -> str:
 
 
 def neighbours(instance: Instance, others: Sequence[Instance]) -> list[str]:
-    """Categories of what lies near an instance, the nearest first, none twice."""
+    """Categories of the objects near an instance, nearest first, without repetition."""
     known = [one for one in others if one is not instance and len(one.points) and len(instance.points)]
     if not known:
         return []

@@ -1,4 +1,4 @@
-"""Finds goals in an instance memory, by whatever marks objects in images."""
+"""Finds goals in an instance memory that a perception module fills."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ MEMORY = InstanceSettings(views=4, crop_px=192)
 
 
 class Perception(ABC):
-    """Interface of what marks objects in images, and matches them with goals.
+    """Interface of perception modules: they segment objects in images and match them with goals.
 
     Attributes:
         sensors: what it looks at, beside depth and pose.
@@ -48,7 +48,7 @@ class Perception(ABC):
 
     @abstractmethod
     def make_matcher(self) -> Matcher:
-        """What compares the instances of one body with its goals."""
+        """The matcher of one body's instances with its goals."""
 
     def category_of_goal(self, slot: int) -> str:
         """The category of the current goal, whatever its modality, where it is known; else empty."""

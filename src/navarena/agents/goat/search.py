@@ -16,7 +16,7 @@ from navarena.mapping import Instance
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """When an instance is taken for the goal. Our choices.
+    """Thresholds by which an instance is accepted as the goal. Our choices.
 
     Attributes:
         accept: modality -> score from which on an instance is taken at once.
@@ -81,7 +81,7 @@ class Search:
 
     @property
     def goal(self) -> GoalQuery | None:
-        """What is looked for; None before `begin`."""
+        """The current goal; None before `begin`."""
         return self._goal
 
     @property
@@ -91,7 +91,7 @@ class Search:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether so many actions were taken that it is time for the next goal."""
+        """Whether the action budget of the current goal is used up."""
         return self._steps > self._settings.budget + self._settings.last
 
     def begin(self, goal: GoalQuery) -> None:
@@ -100,7 +100,7 @@ class Search:
         self._matcher.face(goal)
 
     def choose(self, known: list[Instance], position: Float[np.ndarray, "3"], is_explored: bool) -> Choice:
-        """What to do next; called once for each action.
+        """The next decision; called once per action.
 
         Args:
             known: all remembered instances.

@@ -1,4 +1,4 @@
-"""`modular-goat`: Modular GOAT that sees for itself, by a segmenter and a joint space of texts and images."""
+"""`modular-goat`: Modular GOAT without privileged input, with a segmenter and a joint text-image space."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -49,7 +49,7 @@ Preset = Literal["ours", "paper"]
 
 @dataclass(frozen=True)
 class SeeingOptions:
-    """What `modular-goat?NAME=VALUE&...` sets.
+    """Options of `modular-goat?NAME=VALUE&...`.
 
     Attributes:
         segmenter: folder or name of the labeller; empty for $NAVARENA_SEGMENTER.
@@ -86,7 +86,7 @@ def read_options(text: str) -> SeeingOptions:
 
 
 def choose_search(options: SeeingOptions) -> SearchSettings:
-    """When an instance is taken for the goal; raises FileError for thresholds that cannot be read."""
+    """The search settings with calibrated thresholds; raises FileError if these cannot be read."""
     search = PAPER_SEARCH if options.preset == "paper" else SEEING_SEARCH
     if not options.thresholds:
         return search

@@ -1,4 +1,4 @@
-"""Which remembered instance is the goal, for an agent that sees for itself: no category is known."""
+"""Matching of remembered instances with a goal if categories are not given."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Images = Literal["joint", "keypoints", "count"]
 
 @dataclass(frozen=True)
 class SeeingSettings:
-    """How goals are matched with what was seen.
+    """Settings of goal matching.
 
     Attributes:
         naming: of instances.
@@ -38,7 +38,7 @@ class SeeingSettings:
 
 
 class SeeingMatcher(Matcher):
-    """Scores what one body remembers against its current goal; what has not changed is not scored again.
+    """Scores the instances in one body's memory against its current goal; unchanged ones are cached.
 
     Args:
         encoder: of texts and images, in one space.
@@ -65,7 +65,7 @@ class SeeingMatcher(Matcher):
         self._points: WeakKeyDictionary[InstanceView, ImageFeatures] = WeakKeyDictionary()
 
     def face(self, goal: GoalQuery) -> None:
-        """From now on `goal` is looked for.
+        """Set the current goal.
 
         Raises InputError for a name that none of the segmenter's classes can mean, where these are the names.
         """
@@ -123,7 +123,7 @@ class SeeingMatcher(Matcher):
         return max(cosine, 0.0)
 
     def _see(self, instance: Instance) -> float:
-        """How surely a view of it shows what the goal's image shows, or how many keypoints agree."""
+        """Confidence that a view shows the object of the goal image, or the number of matched keypoints."""
         goal = self._features
         assert goal is not None
         points = [self._points_of(view) for view in instance.views]

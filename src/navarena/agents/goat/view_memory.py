@@ -12,7 +12,7 @@ from navarena.core.geometry import focal_length
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """Which views are kept. Our choices.
+    """Settings of the view memory. Our choices.
 
     Attributes:
         cell: metres; of one place (and heading) only the first look is kept.
@@ -69,7 +69,7 @@ class ViewMemory:
 
     @property
     def places(self) -> Float[np.ndarray, "v 3"]:
-        """(V, 3) metres: what the views show."""
+        """(V, 3) metres: places that the views show."""
         return np.array(self._places).reshape(-1, 3)
 
     def is_new(self, pose: Float[np.ndarray, "4 4"]) -> bool:

@@ -1,4 +1,4 @@
-"""The agent `vlm`: shows images to a language model behind HTTP, and does what it says.
+"""The agent `vlm`: sends images to a language model over HTTP and executes the action it names.
 
     vlm?url=http://127.0.0.1:8000/v1&model=NAME&history=3&map=true
 
@@ -160,7 +160,7 @@ class LanguageModelAgent(Agent):
         return answer, False
 
     def _make_body(self, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """A request: messages, and what the answer may be."""
+        """The body of a request: messages and the schema of the answer."""
         settings = self._options
         body = {
             "model": settings.model,
@@ -196,7 +196,7 @@ _NAMED = re.compile(r'"action"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 def read_action_name(text: str, actions: Sequence[str]) -> str | None:
-    """The one of `actions` that an answer names, None without one.
+    """The action that an answer names; None if it names none of `actions`.
 
     It is the last value of "action" in it, so that a model may think aloud before, or the whole answer.
     """
@@ -215,7 +215,7 @@ def _add(costs: dict[str, float], more: Mapping[str, float]) -> None:
 
 
 def _count(answer: Answer, is_kept: bool) -> dict[str, float]:
-    """What an answer costs, or has cost when it was given."""
+    """Token costs of an answer, cached answers included."""
     return {
         "answers": 1,
         "kept_answers": int(is_kept),

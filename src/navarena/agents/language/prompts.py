@@ -45,7 +45,7 @@ PARTS = {
 
 
 class TaskPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model is told of one task: its rules."""
+    """The rules of one task as given to a model."""
 
     rules: str
 

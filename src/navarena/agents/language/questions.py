@@ -1,4 +1,4 @@
-"""What a language model is shown and asked in one step: messages of text and images."""
+"""Messages of text and images for one step of a language-model agent."""
 
 import math
 from collections import deque
@@ -27,7 +27,7 @@ POLAR = ("pointgoal", "pointgoal_with_gps_compass")
 
 @dataclass
 class Memory:
-    """What the model is reminded of in one slot.
+    """History of one slot that is repeated to the model.
 
     Attributes:
         views: (step, parts of the images then), the newest last.
@@ -92,7 +92,7 @@ class Interviewer:
         return {"role": "system", "content": fill(prompts.system, said)}
 
     def make_memory(self) -> Memory:
-        """Of an episode that begins."""
+        """An empty memory for the start of an episode."""
         return Memory(deque(maxlen=self._settings.history + 1))
 
     def look(self, memory: Memory, own: Mapping[str, np.ndarray]) -> None:
@@ -118,7 +118,7 @@ class Interviewer:
         return {"role": "user", "content": [*parts, text_part(fill(prompts.question, said))]}
 
     def _describe_goal(self, own: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-        """The present goal: of those given in several ways only what is not empty."""
+        """The current goal; of several goal sensors only the non-empty ones."""
         parts = []
         for name in self._goals:
             value, line = own[name], self._prompts.goals[name]

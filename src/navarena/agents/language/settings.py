@@ -1,4 +1,4 @@
-"""Settings of the agent `vlm`, as they stand behind its name."""
+"""Settings of the agent `vlm`, as given after "?" in its name."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ MAX_IMAGES = 64
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
-    """Which model is asked, and how.
+    """Server, model and query settings of the agent `vlm`.
 
     Attributes:
         url: of the server of chat completions, such as "http://127.0.0.1:8000/v1".
@@ -71,7 +71,7 @@ class LanguageModelSettings:
 
     @property
     def server(self) -> ChatServer:
-        """The server; raises InputError for an address that is none."""
+        """The chat server; raises InputError for an invalid address."""
         return ChatServer(self.url, self.timeout, self.retries, self.pause, self.key)
 
     @property
