@@ -88,7 +88,7 @@ def _has_torch() -> bool:
 
 
 def describe_machine() -> dict[str, Any]:
-    """What figures depend on: processor, cores, system, versions of Python, NumPy and Numba."""
+    """The machine's processor, cores, system and versions of Python, NumPy and Numba."""
     import numba
     import numpy
 

@@ -17,7 +17,7 @@ Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 @dataclass(frozen=True)
 class CheckpointInfoCommand:
-    """Describe a checkpoint: what it was trained on, with what, for how long, and what it sees.
+    """Describe a checkpoint: protocol, settings and length of its training, and its observations.
 
     With --json, one document is printed with the keys folder, protocol, recipe (all settings), frames,
     updates, cpu_seconds, seeds, version, commit, actions, masked, inputs (name, shape, dtype, classes),
@@ -57,7 +57,7 @@ class CheckpointInfoCommand:
 
 @dataclass(frozen=True)
 class CheckpointExport:
-    """Write a small copy of a checkpoint that acts: its weights in half precision, without what resumes it.
+    """Write a small copy of a checkpoint for evaluation: half-precision weights, without the training state.
 
     With --json, one document is printed with the keys folder, out, bytes, before (bytes of the original's
     weights) and largest_change (of a weight, relative to the largest of its tensor).
@@ -115,7 +115,7 @@ class CheckpointSelect:
 
 
 def describe_checkpoint(info: "CheckpointInfo", folder: Path) -> dict[str, Any]:
-    """What checkpoint.json says, as plain values."""
+    """The content of checkpoint.json as plain values."""
     import msgspec
 
     plain: dict[str, Any] = msgspec.to_builtins(info)

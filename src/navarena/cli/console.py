@@ -132,7 +132,7 @@ class Console:
 
     @contextmanager
     def keep_stdout(self) -> Iterator[None]:
-        """With --json, let what anybody else prints in the block go to stderr, and then print the document.
+        """With --json, redirect other output in the block to stderr, and print the document at its end.
 
         Agents, and what they load, print to sys.stdout or to descriptor 1.
         """

@@ -100,7 +100,7 @@ def verify_scenes(dataset: SceneDataset, root: Path, names: Sequence[str]) -> No
 
 
 def root_name(dataset: SceneDataset, root: Path) -> str:
-    """What the ids of scenes in `root` begin with: its folder's name if that says which dataset it is."""
+    """Prefix of the ids of scenes in `root`: its folder's name if that names a dataset."""
     if dataset.name == "habitat":
         name = root.name.partition(".")[0] if root.is_file() else root.name
         if dataset_of_folder(name) is not None:
@@ -131,7 +131,7 @@ def compile_scene(scene_id: str, body: str) -> Imported:
 
 
 def _compile_all(scenes: Sequence[str], body: str, workers: int) -> Iterator[Imported]:
-    """The scenes as they are finished, in processes of their own when there are several workers."""
+    """Yield the scenes as they are finished, compiled in separate processes if there are several workers."""
     workers = min(workers, len(scenes))
     if workers <= 1:
         for scene in scenes:

@@ -1,4 +1,4 @@
-"""What `navarena demos` does."""
+"""Implementation of `navarena demos`."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from navarena.evaluation.settings import EvaluationSettings
 
 
 def run_demos(console: Console, flags: Demos) -> int:
-    """Play, write and report; the exit code is 0."""
+    """Run the agent, write and report; the exit code is 0."""
     began = time.monotonic()
     allow_modules_here()
     settings = DemoSettings(

@@ -1,4 +1,4 @@
-"""`navarena demos`: data sets of what an agent saw and did."""
+"""`navarena demos`: data sets of an agent's observations and actions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from navarena.cli.console import Console, count_of
 
 @dataclass(frozen=True)
 class Demos:
-    """Let an agent play, and write what it saw and did as a data set to learn from.
+    """Run an agent and write its observations and actions as a data set for imitation learning.
 
     The episodes are played as by `navarena evaluate`, into the folder run of --out; their actions are then
     executed again with cameras. The same command goes on where it was interrupted; neither that nor --workers
@@ -53,7 +53,7 @@ class Demos:
     """Print one JSON document instead of text."""
 
     def run(self, console: Console) -> int:
-        """Play, write and report."""
+        """Run the agent, write and report."""
         from navarena.cli.demonstrating import run_demos
         from navarena.core.notices import silence_notices
 

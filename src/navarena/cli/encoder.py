@@ -1,4 +1,4 @@
-"""`navarena encoder`: how well goal encoders find objects in houses, and from when on matches are taken."""
+"""`navarena encoder`: retrieval scores of goal encoders in houses, and thresholds for matches."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from navarena.cli.console import Console
 
 @dataclass(frozen=True)
 class EncoderScore:
-    """Score goal encoders: how often what they find first is right, by name, description and image.
+    """Score goal encoders: share of correct first matches, by name, description and image.
 
     In houses that none learned from, each with crops of its objects from view points as the memory; encoders
     that only read remember true facts in words. With --json, one document is printed with the keys split,
@@ -70,7 +70,7 @@ KEYS = ("mean", "low", "high", "n")
 
 @dataclass(frozen=True)
 class EncoderCalibrate:
-    """Choose from which likeness on an encoder's best match is taken, for each modality, in train houses.
+    """Choose the similarity from which an encoder's best match is accepted, per modality, in train houses.
 
     For modular-goat?thresholds=FILE. With --json, one document is printed with the keys out and thresholds
     (modality -> likeness).

@@ -112,7 +112,7 @@ class EpisodesAudit:
         worlds: WorldCache,
         advance: object,
     ) -> AuditReport:
-        """The report with what the expert finds on episodes that can be started."""
+        """The report with the expert's results on the episodes that can be started."""
         from navarena.evaluation.running.expert_audit import find_expert_failures
 
         lost = {one.episode_id for one in report.findings if one.check == "start"}

@@ -15,7 +15,7 @@ DEFAULT_PROTOCOL = "pointnav-v1"
 
 @dataclass(frozen=True)
 class EpisodeSource:
-    """Episodes with what is known of them.
+    """Episodes of one source, with their task and protocol.
 
     Attributes:
         episodes: some are read when they are asked for.

@@ -64,7 +64,7 @@ class EpisodesStats:
 
 
 def _find_objects(console: Console, found: EpisodeSource) -> dict[tuple[str, str], set[str]] | None:
-    """The objects that our own lists of ObjectNav leave to their scenes; None where there are none."""
+    """Objects of scenes that navarena's ObjectNav lists refer to; None if there are none."""
     recipe = RECIPES.get(found.protocol) if found.protocol in RECIPES else None
     if not isinstance(recipe, ObjectNavRecipe):
         return None

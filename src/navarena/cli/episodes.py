@@ -136,7 +136,7 @@ def _path_finder(worlds: WorldCache) -> Callable[[str, Position, Position], list
 
 @dataclass(frozen=True)
 class EpisodesInfo:
-    """Describe episodes, and what is known to be wrong with them: a file of any format, or a split."""
+    """Describe episodes and their known errors: a file of any format, or a split."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
     """Episode file (.json, .json.gz), the stub of a data set in parts, a folder of such files, or a split

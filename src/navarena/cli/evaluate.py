@@ -1,4 +1,4 @@
-"""`navarena evaluate`: its flags; what they start is imported when they have been read."""
+"""Flags of `navarena evaluate`; the implementation is imported after they were parsed."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `navarena evaluate` does: one run, repeated ones or a suite, with tables and reports."""
+"""Implementation of `navarena evaluate`: one run, repeats or a suite, with tables and reports."""
 
 import sys
 import time

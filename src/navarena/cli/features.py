@@ -51,8 +51,8 @@ class FeaturesMake:
         size = camera.width_px, camera.height_px
         places = list(atlas.places())
         with console.progress(len(places), "places") as progress:
-            told = _tell(places, progress.advance)
-            count = save_hdf5_features(self.out, features, told, size, _vfov_deg(camera))
+            counted = _count_places(places, progress.advance)
+            count = save_hdf5_features(self.out, features, counted, size, _vfov_deg(camera))
         console.text(f"{count} places in {len(scenes)} houses, {features.size} numbers a view: {self.out}")
         console.result(
             {"out": str(self.out), "houses": len(scenes), "places": count, "size": features.size}
@@ -77,8 +77,10 @@ class FeaturesMake:
         return drawn, VIEW_CAMERA
 
 
-def _tell(places: Iterable[tuple[str, str]], advance: Callable[[int], None]) -> Iterator[tuple[str, str]]:
-    """The `places`, of which each is told when the next one is asked for."""
+def _count_places(
+    places: Iterable[tuple[str, str]], advance: Callable[[int], None]
+) -> Iterator[tuple[str, str]]:
+    """Yield `places` and count each one as finished when the next is requested."""
     for place in places:
         yield place
         advance(1)

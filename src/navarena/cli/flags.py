@@ -68,7 +68,7 @@ def known_flags(kind: Any, name: str) -> list[str]:
 
 
 def _unframe(box: str) -> str:
-    """What the box says is wrong, on one line: neither its title nor the help that follows.
+    """The message of tyro's error box on one line, without its title and help.
 
     The frame is drawn with lines, or with dashes where the stream knows no Unicode.
     """

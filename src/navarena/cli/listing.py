@@ -89,7 +89,7 @@ def _describe_gymnasium(name: str, task: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Listing:
-    """How one kind of names is listed.
+    """Registries of one kind of names, and the fields that describe them.
 
     Attributes:
         registries: "module:attribute" of each registry, by what its names are of; "" for one registry.

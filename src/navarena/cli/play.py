@@ -102,7 +102,7 @@ class Play:
         return 0
 
     def _settings(self) -> EvaluationSettings:
-        """What is played, before an episode is chosen."""
+        """The evaluation settings of the played protocol."""
         settings = EvaluationSettings(
             protocol=self.protocol,
             agent="human",

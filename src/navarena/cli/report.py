@@ -112,7 +112,7 @@ class Report:
     def _classify(
         self, console: Console, contestants: Sequence[Contestant], open_benchmark: OpenBenchmark
     ) -> Classes:
-        """Why episodes failed; found now where it is not known and episodes are replayed anyway."""
+        """Failure classes of the episodes; computed if missing and episodes are replayed anyway."""
         known = [read_failures(one.folders[0]) for one in contestants]
         for k, one in enumerate(contestants):
             if known[k] is None and not self.no_drawings and "success" in one.metrics:

@@ -23,7 +23,7 @@ LISTED_CATEGORIES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class MeshFlags:
-    """How a mesh file is read."""
+    """Options for reading a mesh file."""
 
     up: str = "y"
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
@@ -181,7 +181,7 @@ class ScenePreview(MeshFlags):
 def _report(
     console: Console, world: World, body: str, out: Path | None = None, propose: Path | None = None
 ) -> int:
-    """Export a scene, and write proposed categories, if asked; print what the scene holds."""
+    """Export a scene and write proposed categories, if requested; print the scene's content."""
     scene_id = world.scene_id
     summary = summarise_scene(world.scene)
     proposed, foreign = _propose(summary) if is_file_path(scene_id) else ({}, [])
@@ -225,7 +225,7 @@ def _report(
 
 
 def _propose(summary: SceneSummary) -> tuple[dict[str, str], list[str]]:
-    """(name -> proposed category, names without a proposal) of the categories that no vocabulary knows."""
+    """(name -> proposed category, names without a proposal) of categories that are in no vocabulary."""
     from navarena.scenes.houses.furniture.catalog import CATEGORIES
     from navarena.scenes.houses.vocabulary import propose_category
 

@@ -81,7 +81,7 @@ class SegmenterImport:
 
 @dataclass(frozen=True)
 class SegmenterObjects:
-    """Count what a segmenter's parts of images get wrong about objects: missed, wrong, merged and split.
+    """Count errors of a segmenter's image segments: missed, wrong, merged and split objects.
 
     In images from random poses through GOAT-Bench's camera, in houses that it never saw. With --json, one
     document is printed with the keys folder, split, images, objects, missed, wrong, merged, split_objects and

@@ -191,7 +191,7 @@ class Submit:
         return self._tell(console, found)
 
     def _describe(self, challenge: dict[str, Any], agent: str, processor: str) -> Any:
-        """What the team says of the submission; log_format.About."""
+        """The team's description of the submission (log_format.About)."""
         import msgspec
 
         from navarena.core.errors import require_name

@@ -159,5 +159,5 @@ def find_tours(
 
 
 def _paths(tour: tuple[Episode, ...]) -> list[str]:
-    """What names the path of each episode."""
+    """Name of the path of each episode."""
     return [require_instruction(episode).path_id for episode in tour]

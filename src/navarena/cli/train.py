@@ -1,4 +1,4 @@
-"""`navarena train`: train a policy by a recipe, or go on with it."""
+"""`navarena train`: train a policy by a recipe, or resume its training."""
 
 import re
 import time
@@ -167,7 +167,7 @@ class Train:
         device: str,
         processes: "Processes",
     ) -> dict[str, Any]:
-        """One training, and what the document says of it; nothing of processes but the first."""
+        """Run one training; returns its JSON document (empty in processes other than the first)."""
         from navarena.learning.checkpoints import CheckpointInfo
         from navarena.learning.health import describe_health
 
@@ -243,7 +243,7 @@ def describe_failures(failed: Sequence[SeedFailure], count: int) -> NavarenaErro
 
 
 def advise(recipe: "AnyRecipe", folder: Path) -> str:
-    """What to do next with the checkpoint in `folder`, as a command."""
+    """The next command for the checkpoint in `folder`."""
     if isinstance(recipe, Recipe):
         return f"navarena evaluate {recipe.protocol} --agent checkpoint:{folder}"
     from navarena.learning.joint.settings import JointRecipe

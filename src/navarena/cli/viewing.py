@@ -77,7 +77,7 @@ def watch_page(console: Console, port: int, no_browser: bool) -> "Iterator[Hub]"
 def make_watcher(
     hub: "Hub", benchmark: "Benchmark", label: str, total: int, pace: float | None = None
 ) -> "Watcher":
-    """What shows a run of so many episodes; `pace` is its steps per second, None for as fast as it goes."""
+    """The spectator that shows a run of `total` episodes; `pace` is steps per second, None for no limit."""
     from navarena.reports import open_plans
     from navarena.web.viewer.watcher import Watcher
 

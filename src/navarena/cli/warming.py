@@ -91,7 +91,7 @@ def warm_paths() -> None:
 
 
 def warm_protocols() -> None:
-    """What is left: every protocol with the sensors of bodies and its own, and an evaluation."""
+    """Compile the remaining kernels: every protocol with all sensors, and an evaluation."""
     for protocol in TASKS.names():
         if not isinstance(get_task(protocol), Task):
             continue  # on graphs there is no body whose kernels are compiled

@@ -87,7 +87,7 @@ class ChatServer:
 
     @property
     def address(self) -> str:
-        """Where requests go."""
+        """The server's address for requests."""
         return self.url.rstrip("/") + "/chat/completions"
 
     def read_key(self) -> str:
@@ -103,7 +103,7 @@ class ChatServer:
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server said, and what it took.
+    """Answer of a chat server, with its token counts and duration.
 
     Attributes:
         text: of the first choice; empty when it said nothing.
@@ -134,7 +134,7 @@ class ChatError(InputError):
 
 
 class _Later(Exception):
-    """An attempt failed that may be repeated: what was wrong, and the seconds that the server asks for."""
+    """A failed attempt that may be repeated: its reason, and the seconds that the server asks for."""
 
     def __init__(self, text: str, pause: float = 0.0, is_late: bool = False) -> None:
         super().__init__(text)
@@ -253,7 +253,7 @@ class AnswerStore:
         self._folder = folder
 
     def find(self, server: ChatServer, body: Mapping[str, Any]) -> Answer | None:
-        """What `server` answered to `body`; None where it was not asked, or the file is damaged."""
+        """The stored answer of `server` to `body`; None if there is none or its file is damaged."""
         try:
             data = self._path(server, body).read_bytes()
             found: Answer = decode_json(data, "answer", Answer)
@@ -294,5 +294,5 @@ def _read_pause(text: str) -> float:
 
 
 def _read_count(value: object) -> int:
-    """A number of tokens; 0 for what is none."""
+    """A number of tokens; 0 for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0

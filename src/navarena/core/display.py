@@ -1,4 +1,4 @@
-"""How objects show themselves in notebooks: by drawers that are found by name and imported when asked.
+"""Notebook display of objects, by drawers that are looked up by name and imported on demand.
 
 The objects lie in low layers, what draws them in a high one: a class names its kind, and the drawer of that
 kind is looked up when a notebook asks.
@@ -23,7 +23,7 @@ DRAWERS = Registry(
 
 
 class NotebookDisplay:
-    """Base of what shows itself in notebooks.
+    """Base class of objects that notebooks display as an HTML view.
 
     Attributes:
         display_kind: its kind, one of DRAWERS.

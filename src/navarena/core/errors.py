@@ -43,7 +43,7 @@ class FileError(InputError):
 
 
 class SceneError(InputError):
-    """A scene cannot serve what was asked of it (no floor, no semantics, bad geometry)."""
+    """A scene lacks something that was requested of it (floor, semantics, valid geometry)."""
 
 
 class ActionError(InputError):

@@ -23,7 +23,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class FileLimits:
-    """Bounds of what is taken from files: real data stay far below, damaged and malicious files do not.
+    """Limits on values read from files, far above those of real data.
 
     Attributes:
         unpacked_ratio: bytes that one byte of an archive may become. Published episode files become 5 to 40
@@ -176,7 +176,7 @@ UTF-8, numbers that no float holds, brackets nested too deeply, members of anoth
 
 @contextmanager
 def translate_damage(name: str, remedy: str = "") -> Iterator[None]:
-    """Turn what a damaged file causes in the block into FileError; errors of ours pass through.
+    """Context that turns errors caused by a damaged file into FileError; navarena's own errors pass through.
 
     Args:
         name: of the file.

@@ -1,4 +1,4 @@
-"""Notices on stderr of work that people wait for: what is compiled, built or generated, and how far it is.
+"""Notices on stderr of long work (compiling, building, generating) and its progress.
 
 Nothing is said of what is done within FIRST_SECONDS, and so nothing where the cache holds everything. The
 variable NAVARENA_QUIET, which child processes inherit, silences all of it.
@@ -39,13 +39,13 @@ class _Block:
 
 
 class _Notices:
-    """What this process is doing now, and has done since it last had nothing to do for a while."""
+    """Current and recently finished work of this process."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as a forked process must: it has neither the threads nor the work of its parent."""
+        """Reset in a forked process, which has neither the threads nor the work of its parent."""
         self._lock = threading.Lock()
         self._blocks: list[_Block] = []
         self._done: dict[str, int] = {}
@@ -54,7 +54,7 @@ class _Notices:
         self._is_idle = threading.Event()
 
     def begin(self, block: _Block) -> None:
-        """Let `block` be the newest one, and look at the clock as long as any goes on."""
+        """Start `block` as the newest one, and watch the clock while any block runs."""
         with self._lock:
             self._blocks.append(block)
             if len(self._blocks) > 1:

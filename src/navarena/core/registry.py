@@ -79,7 +79,7 @@ class Registry:
         return load_target(targets[name])
 
     def decorator(self, name: str) -> Callable[[Any], Any]:
-        """Use as a decorator: registers what it decorates under `name`."""
+        """Decorator that registers a class or function under `name`."""
 
         def add(value: Any) -> Any:
             self.register(name, value)

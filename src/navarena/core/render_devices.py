@@ -64,7 +64,7 @@ def find_device(name: str) -> Any:
 
 
 def describe_missing_cuda(warp: Any) -> str:
-    """Why Warp finds no GPU here, and what to do about it."""
+    """The reason why Warp finds no GPU here, and its remedy."""
     toolkit, driver = warp.get_cuda_toolkit_version(), warp.get_cuda_driver_version()
     if toolkit is None:
         return f"expected a Warp with CUDA, got one that was built without; {_ON_THE_CPU}"
@@ -79,7 +79,7 @@ def describe_missing_cuda(warp: Any) -> str:
 
 
 def describe_devices() -> list[str]:
-    """The GPUs that Warp finds here, each by device name, model and memory; raises what find_warp raises."""
+    """The GPUs that Warp finds here, each by device name, model and memory; raises as find_warp does."""
     return [
         f"{device.alias} {device.name}, {device.total_memory / 2**30:.0f} GiB"
         for device in find_warp().get_cuda_devices()

@@ -1,4 +1,4 @@
-"""The one thread pool on which nogil kernels run side by side."""
+"""The shared thread pool for nogil kernels."""
 
 import os
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def run_over_rows(
     threads: int | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """As run_in_shares for some of the items: ascending `rows` (K,), shared out evenly.
+    """`run_in_shares` for some of the items: ascending `rows` (K,), distributed evenly.
 
     `work(share, first, last, *args)` is called for each run of neighbours among the rows of a share, without
     a frame of Python in between.

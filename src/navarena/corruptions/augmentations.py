@@ -37,7 +37,7 @@ class Augmentation(ABC):
 
 
 class RandomShift(Augmentation):
-    """Moves the image by up to a share of its size; what comes in from outside is black.
+    """Moves the image by up to a share of its size; uncovered pixels are black.
 
     Args:
         share: of width and of height, at most; RobustNav's 0.2.

@@ -1,4 +1,4 @@
-"""Corruptions: reproducible changes of what a robot sees, does or knows.
+"""Corruptions: reproducible changes of a robot's observations, motion, pose or goals.
 
 A corruption is written `name`, `name:severity`, `name:word` or `name:severity:word:...`; the words
 choose between its definitions in paper and code, such as `motion_drift:paper` (see Corruption.words). The
@@ -34,7 +34,7 @@ Per = Literal["step", "episode", "scene"]
 
 
 class Corruption:
-    """A reproducible change of what a robot sees, does or knows. Derive from a kind below, not from this.
+    """A reproducible change of a robot's observations, motion, pose or goals. Derive from a kind below.
 
     It holds settings only. What it draws comes from generators that it is handed, whose names the
     caller decides, so that equal episodes are corrupted equally in every batch.
@@ -263,7 +263,7 @@ class GoalImageCorruption(GoalCorruption, ABC):
 
 
 class GoalWordsCorruption(GoalCorruption, ABC):
-    """Gives goals in other words, which the task knows; drawn for each goal of an episode."""
+    """Replaces goals by other words that the task knows; drawn for each goal of an episode."""
 
 
 class InstructionCorruption(Corruption, ABC):

@@ -27,7 +27,7 @@ class InstructionWordDrop(InstructionCorruption):
 
 
 class InstructionLandmarkSwap(InstructionCorruption):
-    """Replaces rooms by other rooms, and objects by other objects: what is said is wrong then."""
+    """Replaces rooms by other rooms and objects by other objects, so that the instruction is wrong."""
 
     change = "landmark_swap"
     shares: ClassVar[Sequence[float]] = REWORDED

@@ -14,7 +14,7 @@ TENTHS_DARKER = (1, 2, 3, 4, 5)
 
 
 class Lighting(EachImage):
-    """Takes the same brightness off every pixel and keeps hue and saturation."""
+    """Reduces the brightness of every pixel by the same amount and keeps hue and saturation."""
 
     def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator

@@ -44,7 +44,7 @@ class LocalisationCorruption(PoseCorruption):
     words = MappingProxyType({"of": ("both", "gps", "compass")})
 
     def _scaled(self, metres: Sequence[float], degrees: Sequence[float]) -> Float[np.ndarray, "3"]:
-        """(3,) metres, metres and radians of the severity; 0 for what is left alone."""
+        """(3,) metres, metres and radians at the severity; 0 for components that are not corrupted."""
         of = self.choices["of"]
         along = self.of_severity(metres) if of != "compass" else 0.0
         turn = math.radians(self.of_severity(degrees)) if of != "gps" else 0.0

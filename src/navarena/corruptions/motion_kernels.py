@@ -76,7 +76,7 @@ def _walks(commanded, i):
 
 @kernel(inline=True)
 def _turn_first(movements, i, angle):
-    """Let row i begin with a turn by `angle` radians to the left.
+    """Insert a turn by `angle` radians to the left before the movement of row i.
 
     Turning first and then walking is walking in that direction and turning afterwards.
     """
@@ -107,7 +107,7 @@ def turn_walks_first(movements, commanded, drawn, radians, undo):
 
 @kernel
 def fail_turns(movements, commanded, drawn):
-    """Take commanded turns to the side drawn[:, 0], 1 left or -1 right, away, and what they would move."""
+    """Cancel commanded turns to the side drawn[:, 0] (1 left, -1 right), together with their translation."""
     for i in range(movements.shape[0]):
         if commanded[i, TURN] * drawn[i, 0] > 0:
             movements[i, TURN] = 0.0

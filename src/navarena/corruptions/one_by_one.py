@@ -87,6 +87,6 @@ def require_images(images: Any, channels: int, dtype: type[np.generic]) -> None:
 
 
 def require_generators(generators: Sequence[np.random.Generator], images: int) -> None:
-    """Raise InputError unless there is one generator for each of so many images."""
+    """Raise InputError unless there is one generator per image."""
     if len(generators) != images:
         raise InputError(f"expected a generator for each of {images} images, got {len(generators)}")

@@ -68,7 +68,7 @@ class RedwoodDepth(EachDepth):
 
 @cache
 def smooth_table() -> Float32[np.ndarray, "80 80 5"]:
-    """(80, 80, 5) float32 shares by which depths come out too large; 0 where nothing is measured."""
+    """(80, 80, 5) float32 relative depth errors; 0 where nothing is measured."""
     rows, columns, _ = SHAPE
     v, u = np.linspace(-1, 1, rows)[:, None], np.linspace(-1, 1, columns)
     terms = np.stack([u**i * v**j for i, j in POWERS], 2)

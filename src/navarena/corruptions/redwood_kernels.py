@@ -29,7 +29,7 @@ LEAST = 1e-5
 
 @kernel
 def look_up_distortion(table, row, column, depth):
-    """Share by which `depth` metres comes out too large at (row, column) of table (80, 80, 5).
+    """Relative error of `depth` metres at (row, column) of table (80, 80, 5).
 
     Its five layers are for 1, 3, 5, 7 and 9 metres; between them it is linear.
     """
@@ -41,7 +41,7 @@ def look_up_distortion(table, row, column, depth):
 
 @kernel
 def measure_depths(depths, noise, table, out):
-    """What the sensor says of true `depths`; 0 where it says nothing.
+    """Depths that the sensor measures for true `depths`; 0 where it measures none.
 
     depths, out (H, W) float32 metres; noise (H, W, 3) float32, normal: down, right, disparity;
     table (80, 80, 5) float32.

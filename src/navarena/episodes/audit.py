@@ -38,7 +38,7 @@ VIEW_POINT_REACH = 1.0
 
 @dataclass(frozen=True)
 class Tolerance:
-    """By how much a distance in the file may differ from ours: the larger of both counts.
+    """Allowed difference between a distance in the file and ours: the larger of both bounds.
 
     Attributes:
         absolute: metres. Files of Habitat round to five decimals; navmeshes differ by more.

@@ -177,7 +177,7 @@ def split_sizes(dataset: str, recipe: EpisodeRecipe | None = None) -> Mapping[st
 
 
 def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
-    """Where a list is, if it comes with navarena."""
+    """Path of an episode list that comes with navarena; None for others."""
     return SHIPPED_FOLDER / dataset / recipe.stream_protocol / f"{split}{SUFFIX}"
 
 
@@ -262,7 +262,7 @@ def make_episodes(
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:
-    """How the episodes of a protocol are made; of its options DRAWING_OPTIONS alone move them.
+    """The episode recipe of a protocol; of its options only DRAWING_OPTIONS change the episodes.
 
     Raises UnknownNameError, and InputError for an option of these that is no number.
     """

@@ -30,7 +30,7 @@ _PLANES = 4
 
 
 class _Header(msgspec.Struct, forbid_unknown_fields=True):
-    """What a list is, and the words that its columns count.
+    """Header of a list: its identity and the vocabulary of its columns.
 
     Attributes:
         goal: kind of all goals: "point", "category" or "several".
@@ -156,7 +156,7 @@ def _words_of(goal: Goal) -> tuple[str, ...]:
 
 
 def _columns_of(episodes: Sequence[Episode], header: _Header) -> _Columns:
-    """The columns, without checking that nothing is lost: the hash of what is read back does that."""
+    """The columns of episodes; losslessness is checked by the hash of the decoded list."""
 
     def whole(values: Sequence[float], unit: int = PER_METRE) -> Int64[np.ndarray, "n"]:
         return np.round(np.array(values, float) * unit).astype(np.int64)

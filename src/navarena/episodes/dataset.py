@@ -55,7 +55,7 @@ class EpisodeDataset:
 
     @property
     def is_stream(self) -> bool:
-        """Whether there are too many to go through all of them, as in a training split."""
+        """Whether episodes are drawn from a stream because there are too many to list (training splits)."""
         return len(self.episodes) > MAX_LISTED
 
     def __len__(self) -> int:
@@ -191,7 +191,7 @@ def choose_stratified(episodes: Sequence[Episode], count: int) -> list[int]:
 
 
 def _category(goal: Goal) -> str:
-    """What is looked for first; empty for points."""
+    """Category of the first goal; empty for points."""
     if isinstance(goal, ObjectGoal):
         return goal.category
     if isinstance(goal, MultiGoal):

@@ -73,7 +73,7 @@ LATER_FIELDS = {"start_tilt": 0.0, "difficulty": "", "tour_id": ""}
 
 
 def require_point_goal(episode: Episode) -> PointGoal:
-    """The goal of a PointNav episode; raises InputError when it asks for something else."""
+    """The goal of a PointNav episode; raises InputError for another kind of goal."""
     if not isinstance(episode.goal, PointGoal):
         raise InputError(
             f"expected a point as the goal of episode {episode.episode_id!r}, got "

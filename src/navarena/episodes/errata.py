@@ -15,7 +15,7 @@ FILE = Path(__file__).parent / "data" / "errata.json"
 
 
 class Erratum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One known fault.
+    """One known error of published episodes.
 
     Attributes:
         dataset: name of a data set of ours, or of a format of the community such as
@@ -41,7 +41,7 @@ class Erratum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_errata() -> tuple[Erratum, ...]:
-    """All that is known."""
+    """All known errata."""
     return msgspec.json.decode(read_bytes(FILE, "errata"), type=tuple[Erratum, ...])
 
 

@@ -24,7 +24,7 @@ def _words_by_category() -> dict[str, tuple[str, ...]]:
 
 
 def word_for(obj: SceneObject, words: Sequence[str]) -> str | None:
-    """The one of `words`, the goal categories of a protocol, that names `obj`; None if none does.
+    """The goal category among `words` that names `obj`; None if none does.
 
     The category itself comes first, then the attribute `goal` of scans, then the vocabulary.
     """

@@ -56,7 +56,7 @@ class ViewPoint:
 
 @dataclass(frozen=True)
 class ObjectInstance:
-    """One object.
+    """An object instance.
 
     Attributes:
         object_id: the scene's number or name of it, as text.
@@ -123,7 +123,7 @@ class GoalImage:
 
 @dataclass(frozen=True)
 class ImageGoal(Goal):
-    """The one object that an image shows.
+    """A goal given by an image of one object.
 
     Attributes:
         instance: the object.

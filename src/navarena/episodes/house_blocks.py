@@ -1,4 +1,4 @@
-"""Episodes of houses in blocks: what a stream draws at a time, from recipes, lists and files alike."""
+"""Blocks of a house's episodes, the unit in which streams draw, from recipes, lists and files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class HouseBlocks(ABC):
 
     @abstractmethod
     def count(self, house: str) -> int:
-        """How many blocks a house has; at least one."""
+        """Number of blocks of a house, at least one."""
 
     @abstractmethod
     def make(self, world: World | None, house: str, number: int) -> Groups:

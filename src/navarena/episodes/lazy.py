@@ -76,7 +76,7 @@ class SceneEpisodes(EpisodeSequence):
 
     @property
     def blocks(self) -> RecipeBlocks | None:
-        """The same blocks, for whoever makes them elsewhere; None where all episodes of a scene are one."""
+        """Blocks for other processes to make; None if all episodes of a scene form one block."""
         if self._block == self._per_scene:
             return None
         return RecipeBlocks(self._recipe, self._scenes, self._stream, self._per_scene, self._block)
@@ -86,7 +86,7 @@ class SceneEpisodes(EpisodeSequence):
         return self._batch(index, turn)
 
     def make_all(self, workers: int, progress: Callable[[int], None] = lambda done: None) -> None:
-        """Make what is not in the cache yet, in some processes.
+        """Make the missing episodes of all scenes in several processes and cache them.
 
         Args:
             workers: processes; 1 for this one alone. The episodes do not depend on it.

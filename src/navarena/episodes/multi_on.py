@@ -156,7 +156,7 @@ class MultiOnRecipe(EpisodeRecipe):
         )
 
     def translate(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
-        """The same places, with objects of these classes."""
+        """The same goal places with objects of these classes."""
         return tuple(
             replace(
                 episode,

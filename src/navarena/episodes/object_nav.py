@@ -239,7 +239,7 @@ class ObjectNavRecipe(EpisodeRecipe):
         return kept[self]
 
     def _why_infeasible(self, ground: "Ground", category: str) -> str | None:
-        """What is said of a category for which no start is found; None for one with starts."""
+        """Reason why no start is found for a category; None if starts exist."""
         generator = make_generator("feasible", self.protocol_id, scene_name(ground.world.scene_id), category)
         try:
             next(self._candidates(ground, category, (self.min_distance, self.max_distance), generator))

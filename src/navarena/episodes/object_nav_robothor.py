@@ -1,4 +1,4 @@
-"""Episodes of ObjectNav as RoboTHOR sets it: what counts is what the stopped body sees near by."""
+"""Episodes of RoboTHOR's ObjectNav: success needs a visible goal object near the stopped body."""
 
 import math
 from dataclasses import dataclass, replace
@@ -71,11 +71,11 @@ class RobothorRecipe(ObjectNavRecipe):
 
     @property
     def view_points(self) -> ViewPointSettings:
-        """Where the object is visible."""
+        """View points from which the object is visible."""
         return robothor_view_points(self.embodiment)
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
-        """As of ObjectNavRecipe; raises the same."""
+        """Make episodes; arguments and errors as in ObjectNavRecipe."""
         batch = super().make(world, count, stream, first)
         tilted = tuple(replace(episode, start_tilt=self.start_tilt) for episode in batch.episodes)
         return replace(batch, episodes=tilted)

@@ -42,18 +42,18 @@ class HouseJob:
     number: int
 
     def run(self) -> Groups | None:
-        """The episodes of the block; None without `blocks`. Raises what opening and making raise."""
+        """The episodes of the block; None without `blocks`. Raises NavarenaError."""
         world = self.open(self.house, self.embodiment)
         _ = world.render_mesh
         return None if self.blocks is None else self.blocks.make(world, self.house, self.number)
 
 
 class PrefetchError(Exception):
-    """A process could not do a job; whoever wants its result does it himself, and meets the reason."""
+    """A worker process failed at a job; the caller repeats the job itself to raise the cause."""
 
 
 class Prefetchers:
-    """So many processes that do jobs in the order in which they were submitted.
+    """Worker processes that execute jobs in the order of submission.
 
     They start with the first jobs and end with this object, or with the process that made it.
 
@@ -132,7 +132,7 @@ def _ask(process: "subprocess.Popen[bytes]", request: bytes) -> Groups | None:
 def _close(
     jobs: "SimpleQueue[Any]", threads: list[threading.Thread], processes: "list[subprocess.Popen[bytes]]"
 ) -> None:
-    """End the processes, and the threads that wait for them; what was not begun is dropped.
+    """End the processes and the threads that wait for them; pending jobs are dropped.
 
     Any thread may be the one that collects a forgotten pool as garbage, also one of the pool's own:
     that one ends when it asks for its next job.
@@ -157,7 +157,7 @@ def write_message(pipe: IO[bytes] | None, data: bytes) -> None:
 
 
 def read_message(pipe: IO[bytes] | None) -> bytes | None:
-    """What `write_message` wrote; None at the end of the pipe."""
+    """Read a message of `write_message`; None at the end of the pipe."""
     head = b"" if pipe is None else pipe.read(_LENGTH.size)
     if pipe is None or len(head) < _LENGTH.size:
         return None
@@ -166,5 +166,5 @@ def read_message(pipe: IO[bytes] | None) -> bytes | None:
 
 
 def describe_failure(error: BaseException) -> Any:
-    """What a process says of a job that failed."""
+    """Description of a job's failure."""
     return False, f"{type(error).__name__}: {error}"

@@ -13,7 +13,7 @@ NICENESS = 10
 
 
 def main() -> None:
-    """One answer for each job; what was stdout is for answers, all that is printed goes to stderr."""
+    """Answer every job on the original stdout; other output goes to stderr."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with open(os.devnull) as nothing:

@@ -96,7 +96,7 @@ class EpisodeRecipe(ABC):
         )
 
     def with_goal_count(self, objects: int) -> "EpisodeRecipe":
-        """The recipe whose episodes ask for so many objects; raises InputError where that is no choice."""
+        """The recipe with another number of goal objects; raises InputError if it has no such option."""
         raise InputError(
             f"expected a protocol of several objects for episodes with {objects}, got "
             f"{self.protocol_id!r}; choose one of MultiON, or leave the option out"

@@ -78,13 +78,13 @@ class RobustPointRecipe(PointNavRecipe):
 
     @property
     def further_splits(self) -> Mapping[str, SplitSize]:
-        """Those of the evaluation and its calibration."""
+        """The splits of RobustNav's evaluation and its calibration."""
         return share_out(POINT_EPISODES)
 
     def bounds_of(
         self, world: World, first: int, count: int, stem: tuple[str | int, ...]
     ) -> Sequence[Bounds]:
-        """Those of the bands, or of the nearest that the scene has."""
+        """Distance bounds of the bands, or of the nearest distances that the scene has."""
         feasible = self._feasible(world)
         turns = POINT_BANDS.turns(stem, first, count)
         return [POINT_BANDS.bounds(nearest_feasible(band, feasible)) for band in turns]
@@ -111,13 +111,13 @@ class RobustObjectRecipe(RobothorRecipe):
 
     @property
     def further_splits(self) -> Mapping[str, SplitSize]:
-        """Those of the evaluation and its calibration."""
+        """The splits of RobustNav's evaluation and its calibration."""
         return share_out(OBJECT_EPISODES)
 
     def bounds_of_round(
         self, ground: Ground, categories: Sequence[str], turn: int, stem: tuple[str | int, ...]
     ) -> Sequence[Bounds]:
-        """Those of the bands that the categories share out."""
+        """Distance bounds of the bands that are distributed over the categories."""
         bands = OBJECT_BANDS.turns(stem, turn * len(categories), len(categories))
         chosen = share_bands(bands, self._feasible(ground), categories)
         return [OBJECT_BANDS.bounds(chosen[name]) for name in categories]

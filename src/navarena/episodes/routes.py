@@ -215,7 +215,7 @@ def _word(
     generator: np.random.Generator,
     within: float,
 ) -> str | None:
-    """One instruction that leads to the end of the path; None when its facts do not."""
+    """One instruction that leads to the end of the path; None if its facts do not."""
     route = describe_route(surroundings, corners, yaw, generator)
     if route is None:
         return None

@@ -29,19 +29,19 @@ class EpisodeSampler(ABC):
         """
 
     def restart(self, generator: np.random.Generator) -> None:  # noqa: B027 - a hook: uniform draws need none
-        """Begin anew; equal generators give equal sequences of episodes."""
+        """Restart the sequence; equal generators give equal sequences of episodes."""
 
     def finish(self, episode: Episode, steps: int) -> None:  # noqa: B027 - likewise
-        """Take note that an episode has ended, or was given up, after so many steps."""
+        """Record that an episode has ended or was aborted after so many steps."""
 
     def open_in(self, worlds: WorldCache) -> None:  # noqa: B027 - for samplers that prepare scenes
         """Let scenes that are prepared in advance be opened in `worlds`, where the episodes will run."""
 
     def close(self) -> None:  # noqa: B027 - likewise
-        """Give back what runs beside; drawing on begins it anew."""
+        """Release background processes; they are started again when drawing continues."""
 
     def state(self) -> SamplerState:
-        """What `restore` needs in order to continue from here."""
+        """The sampler's state for `restore`."""
         return {}
 
     def restore(self, state: Mapping[str, Sequence[int]]) -> None:

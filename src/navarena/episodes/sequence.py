@@ -55,7 +55,7 @@ def group_tours(episodes: Iterable[Episode]) -> list[tuple[Episode, ...]]:
 
 
 class DrawnGroups:
-    """What is drawn as a whole from episodes: tours, or single episodes where there are none.
+    """Units of drawing: tours, or single episodes outside tours.
 
     Args:
         episodes: at least one (InputError); a stream without tours is never gone through.

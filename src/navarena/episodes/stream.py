@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Stay:
-    """How long houses stay; a house leaves when a block of its episodes is used up and one bound is reached.
+    """Bounds on a house's stay, which ends with a block of its episodes once one bound is reached.
 
     Attributes:
         episodes: begun in a house; a tour counts as one.
@@ -78,13 +78,13 @@ class Curriculum:
             )
 
     def limit(self, begun: int) -> float:
-        """Metres, geodesic, after so many episodes; infinite at the end."""
+        """Greatest geodesic distance in metres after so many episodes; infinite at the end."""
         if begun >= self.episodes:
             return math.inf
         return self.start + (self.end - self.start) * begun / self.episodes
 
     def choose(self, groups: Groups, begun: int) -> Groups:
-        """Those of `groups` that are short enough after `begun` episodes, in order; at least the shortest."""
+        """The `groups` within the limit after `begun` episodes, in order; at least the shortest."""
         limit, lengths = self.limit(begun), [_length(group) for group in groups]
         near = tuple(group for group, length in zip(groups, lengths) if length <= limit)
         return near or (groups[lengths.index(min(lengths))],)
@@ -255,7 +255,7 @@ class EpisodeStream(EpisodeSampler):
         self._visits = [self._begin_visit() for _ in range(self._resident)]
 
     def _forget(self) -> None:
-        """Want no longer what was ordered of prefetchers."""
+        """Cancel the jobs that were submitted to prefetchers."""
         for future in self._waiting.values():
             future.cancel()
         self._waiting = {}
@@ -292,7 +292,7 @@ class EpisodeStream(EpisodeSampler):
             visit.blocks, visit.taken, visit.level = visit.blocks + 1, 0, self._drawn
 
     def _order(self, visit: _Visit) -> Groups:
-        """What is drawn of the visit's current block, in order; empty for a house that is unfit."""
+        """Drawing order of the visit's current block; empty for an unsuitable house."""
         kept = self._orders.get(visit.number)
         if kept is None or kept[0] != visit.blocks:
             groups = self._make(visit.number, visit.blocks)
@@ -326,7 +326,7 @@ class EpisodeStream(EpisodeSampler):
             return ()
 
     def _collect(self, number: int, blocks: int) -> Groups | None:
-        """What a prefetcher made of a block; None where none did, or it is to be made here."""
+        """A prefetcher's result for a block; None if there is none or it is made in this process."""
         future = self._waiting.pop((number, blocks), None)
         if future is None or future.cancel():
             return None

@@ -28,7 +28,7 @@ TourLists = Mapping[str, Sequence[Sequence[str]]]
 
 
 def common_copies(paths: Sequence[R2RPath]) -> int:
-    """How many instructions most paths have: the number of copies of each tour. Of ties the fewest."""
+    """Most frequent number of instructions per path (the smallest on ties): the copies of each tour."""
     counts = Counter(len(path.instructions) for path in paths)
     return min(counts, key=lambda n: (-counts[n], n))
 

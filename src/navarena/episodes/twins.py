@@ -37,7 +37,7 @@ class TwinEpisodes(EpisodeSequence):
 
 
 def to_twins(dataset: EpisodeDataset) -> EpisodeDataset:
-    """The same list in the twins; raises InputError for episodes in other scenes, when they are read."""
+    """The list in the twin scenes; raises InputError for episodes in other scenes when they are read."""
     moved = TwinEpisodes(dataset.episodes)
     recipe_hash = dataset.recipe_hash and content_hash("twins", dataset.recipe_hash)[:HASH_DIGITS]
     episodes = moved if recipe_hash else tuple(moved)

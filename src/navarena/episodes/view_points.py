@@ -159,7 +159,7 @@ def _load(world: World, settings: ViewPointSettings) -> Pack:
 
 
 def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, np.ndarray]:
-    """Arrays `objects`, `first`, `positions` (metres), `yaws` and `coverage` of SceneViewPoints, anew."""
+    """Compute `objects`, `first`, `positions` (metres), `yaws` and `coverage` of SceneViewPoints."""
     objects = [obj for obj in world.scene.objects if word_for(obj, settings.categories) is not None]
     candidates = _find_candidates(world, objects, settings)
     coverage = _measure_coverage(world, candidates, settings)
@@ -208,7 +208,7 @@ def _find_candidates(
 def find_floor(
     world: World, points: Float[np.ndarray, "p 3"], min_island_radius: float
 ) -> tuple[Int64[np.ndarray, "k"], Float[np.ndarray, "k 3"]]:
-    """Where a body can stand within PROBED_BELOW under `points` (P, 3), metres, world frame.
+    """Floor positions for a body within PROBED_BELOW under `points` (P, 3), metres, world frame.
 
     Returns (K,) their rows and (K, 3) metres the foot points; `min_island_radius` in metres.
     """

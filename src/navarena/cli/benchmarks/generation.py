@@ -54,7 +54,7 @@ def measure_making(protocol: str, scenes: Sequence[str], target: float, note: st
 
 
 def _make(recipe: EpisodeRecipe, world: World, stream: Stream) -> int:
-    """Make PER_SCENE episodes and what they rest on; how many there are."""
+    """Make PER_SCENE episodes and their prerequisites; returns their number."""
     if isinstance(recipe, ObjectNavRecipe):
         compute_view_points(world, recipe.view_points)
     return len(recipe.make(world, PER_SCENE, stream).episodes)

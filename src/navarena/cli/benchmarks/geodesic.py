@@ -38,7 +38,7 @@ def measure(quick: bool) -> list[Measurement]:
 
 
 def find_navmeshes() -> dict[str, NavMesh]:
-    """What is measured, by name: two navmeshes of the dungeon where its files are, else a house.
+    """Navmeshes by name: two of the dungeon if its files are present, else one of a house.
 
     The files are looked for in the folder of test data and in the tests of a source checkout.
     """

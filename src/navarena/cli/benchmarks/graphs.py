@@ -71,7 +71,7 @@ def measure_ordering(graph: NavGraph, quick: bool) -> Measurement:
 
 
 def measure_steps(graphs: list[NavGraph], steps: int) -> Measurement:
-    """Steps/s of ir2r-v1 with all observations but image features, random actions, oracle phases."""
+    """Steps/s of ir2r-v1 with all observations except image features, random actions and oracle phases."""
     atlas = GraphAtlas(graphs)
     tours = [_draw_tour(graph, k) for k, graph in enumerate(graphs)]
     batch = GraphBatch(IR2R(), atlas, BATCH)

@@ -56,7 +56,7 @@ def measure(quick: bool) -> list[Measurement]:
 
 
 def _measure_memory(houses: list[str], openings: int) -> list[Measurement]:
-    """What a second process needs for a pack, and what opening worlds over and over leaves behind."""
+    """Memory of a second process for a pack, and memory growth when worlds are opened repeatedly."""
     pack = open_pack(pack_path("scene", scene_hash(houses[0])))
     touched = sum(int(array.view(np.uint8).sum()) for array in _plain(pack.arrays))
     second = _ask_process(_read_shares, str(pack.path))

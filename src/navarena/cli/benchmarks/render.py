@@ -68,7 +68,7 @@ def frames_per_second(mesh: RenderMesh, views: Views, shading: str, repeats: int
 
 
 def _two_threads(house: Scene, mesh: RenderMesh, count: int, repeats: int) -> Measurement:
-    """How much faster two threads finish a batch than one, by the wall clock."""
+    """Speed-up of two threads over one for a batch, by the wall clock."""
     views = sample_views(house, Camera(), 2 * count)
     frames = Frames.allocate(len(views), views.camera, OUTPUTS)
     seconds = []

@@ -44,7 +44,7 @@ def sample_views(scene: Scene, camera: Camera, count: int) -> Views:
 
 
 def _free_floor(scene: Scene, room_id: int) -> BaseGeometry:
-    """Where a camera may stand in a room, as a shapely polygon of x and z."""
+    """Free floor of a room for cameras, as a shapely polygon of x and z."""
     room = next(room for room in scene.rooms if room.room_id == room_id)
     obstacles = [
         shapely.Polygon(obstacle.polygon)

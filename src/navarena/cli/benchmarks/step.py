@@ -162,7 +162,7 @@ def measure_map(sensor: str, scenes: Sequence[str], steps: int, target: float) -
 
 
 def measure_teacher(protocol: str, scenes: Sequence[str], steps: int, target: float) -> Measurement:
-    """Milliseconds for each label of the teacher, on walks that follow it in a third of the steps."""
+    """Milliseconds per teacher label, on trajectories that follow the teacher in a third of the steps."""
     task = get_body_task(protocol)
     episodes = make_episodes(protocol, scenes, 4).episodes
     batch = NavigationBatch(task, LABEL_BATCH, sensors=())

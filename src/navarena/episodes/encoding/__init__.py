@@ -1,1 +1,1 @@
-"""Goal encoders: their interface, by name, and kept on disk; what they are made of is in agents.encoders."""
+"""Goal encoders: interface, registry and disk cache; implementations are in agents.encoders."""

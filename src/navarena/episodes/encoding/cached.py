@@ -72,7 +72,7 @@ class CachedEncoder(GoalEncoder):
         items: Sequence[Item],
         encode: Callable[[Sequence[Item]], Float32[np.ndarray, "n d"]],
     ) -> Float32[np.ndarray, "n d"]:
-        """(N, D) float32: what is known under each key, and what is computed of the others."""
+        """(N, D) float32: cached vectors by key; missing ones are computed."""
         vectors = np.zeros((len(items), self.dimension), np.float32)
         for row, (key, item) in enumerate(zip(keys, items, strict=True)):
             path = self._folder / key[:2] / key

@@ -30,7 +30,7 @@ FindPath = Callable[[str, Position, Position], Sequence[Position]]
 
 
 def write_robothor_2020(episodes: Sequence[Episode], find_path: FindPath | None) -> Document:
-    """That very object is asked for; its position is written where the episode lists it."""
+    """Write RoboTHOR's 2020 layout: one goal object, with its position if the episode has it."""
     records: list[Record] = []
     for episode in episodes:
         goal = _object_goal(episode)
@@ -58,7 +58,7 @@ def write_robothor_2021(episodes: Sequence[Episode], find_path: FindPath | None)
 
 
 def write_robustnav_objectnav(episodes: Sequence[Episode], find_path: FindPath | None) -> Document:
-    """As in 2021, with difficulties."""
+    """Write RobustNav's ObjectNav layout: that of 2021 with difficulties."""
     records = [_any_object(episode, find_path, difficulty=episode.difficulty) for episode in episodes]
     return _document(ROBUSTNAV_OBJECTNAV, records)
 

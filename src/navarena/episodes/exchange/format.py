@@ -77,7 +77,7 @@ class EpisodeFormat:
 
 
 class Content:
-    """One JSON file, taken apart as far as its episodes and goals, which stay text until they are read.
+    """One JSON file, split into the texts of its episodes and goals, which are decoded when they are read.
 
     Attributes:
         path: of the file.
@@ -227,7 +227,7 @@ class Row:
     def instances(
         self, key: str, make: Callable[[], tuple[ObjectInstance, ...]]
     ) -> tuple[ObjectInstance, ...]:
-        """What `make` returned when it was first called for `key`: episodes share their objects."""
+        """The objects of `key`, made by `make` at the first call: episodes share them."""
         known = self._document.instances
         if key not in known:
             known[key] = make()
@@ -263,7 +263,7 @@ class Row:
 
 
 class OpenDocument:
-    """One JSON file whose episodes and goals are read when they are asked for.
+    """One JSON file whose episodes and goals are read on demand.
 
     Args:
         content: the file, taken apart.

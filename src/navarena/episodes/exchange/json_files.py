@@ -45,7 +45,7 @@ def explain_bad_json(path: Path, data: bytes, error: msgspec.DecodeError) -> Fil
 
 
 def _find_non_number(data: bytes) -> str | None:
-    """Where the first NaN or Infinity stands, such as "episodes[3].info.geodesic_distance"."""
+    """Place of the first NaN or Infinity, such as "episodes[3].info.geodesic_distance"."""
     try:
         content = json.loads(data, parse_constant=lambda _: _NOT_A_NUMBER)
     except (ValueError, RecursionError):

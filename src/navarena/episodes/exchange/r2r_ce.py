@@ -59,7 +59,7 @@ class R2RCERecord(HabitatEpisode, frozen=True, kw_only=True):
 
 
 def convert(record: R2RCERecord, row: Row) -> Episode:
-    """Our episode; its id is that of the file, by which tours name it."""
+    """Our episode, with the id of the file, which tours refer to."""
     goals = present(record.goals, [])
     if len(goals) > 1:
         raise row.error("goals", f"expected one goal, got {len(goals)}; drop the episode")

@@ -122,7 +122,7 @@ def _take_unknown(content: Any, kind: Any, place: str) -> Iterator[tuple[str, An
 
 
 def _member_for(content: Any, kind: Any) -> Any:
-    """Of a union, the member that describes a JSON object or array such as `content`."""
+    """The member of a union that describes a JSON object or array such as `content`."""
     if get_origin(kind) not in (Union, types.UnionType):
         return kind
     wanted = dict if isinstance(content, dict) else list

@@ -121,7 +121,7 @@ def _episode(record: UnityEpisode, goal: Goal) -> Episode:
 
 
 def _arrival(record: UnityEpisode) -> Position | None:
-    """Where the file's path ends."""
+    """End of the file's path."""
     path = present(record.shortest_path, ())
     return _position(path[-1]) if path else None
 

@@ -82,7 +82,7 @@ class Vocabulary:
 
 
 def encode_again(before: str, tokens: Sequence[int], after: str) -> tuple[int, ...]:
-    """Numbers of the words of the text `after`, by what is known of the vocabulary: the `tokens` of `before`.
+    """Token ids of the text `after`, by the vocabulary known from `tokens`, the ids of `before`.
 
     Words that `before` does not have become 1, unknown. Nothing where there are no tokens.
     """

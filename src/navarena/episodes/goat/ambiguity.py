@@ -95,7 +95,7 @@ def _is_known_to_fit_one(describer: Describer, words: str, obj: SceneObject, cat
 
 
 def _fits(describer: Describer, obj: SceneObject, facts: DescribedFacts, category: str) -> bool:
-    """Whether a reader may take `obj` for what is described."""
+    """Whether a description may refer to `obj`."""
     named = may_be_called(obj, facts.name) if facts.name else False
     return (
         (named or is_called(obj, category))
@@ -109,7 +109,7 @@ def _fits(describer: Describer, obj: SceneObject, facts: DescribedFacts, categor
 
 
 def _list_goals(episodes: Iterable[Episode]) -> dict[tuple[str, str], _Asked]:
-    """(words, object id) -> what is asked for so."""
+    """(words, object id) -> the description and the episodes that use it."""
     asked: dict[tuple[str, str], _Asked] = {}
     for episode in episodes:
         for subtask in as_subtasks(episode.goal):
@@ -123,7 +123,7 @@ def _list_goals(episodes: Iterable[Episode]) -> dict[tuple[str, str], _Asked]:
 
 
 def _plain(words: str) -> str:
-    """The words without what makes no difference to a reader: the order to go there, capitals, and stops."""
+    """Normalised words: without the command to go there, capitals and full stops."""
     return " ".join(re.findall(r"\w+", strip_beginning(words).lower()))
 
 

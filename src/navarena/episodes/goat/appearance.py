@@ -75,7 +75,7 @@ ALIKE = (
 
 
 def say(name: str, value: str) -> tuple[Place, str] | None:
-    """Where and how an attribute is said; None where it is not: "before", "wooden"."""
+    """Position and word of an attribute, such as ("before", "wooden"); None if it is not mentioned."""
     if name == "size":
         return ("before", value) if value in ("small", "large") else None
     if name == "color":

@@ -45,7 +45,7 @@ class CandidateViews:
     radii: Float[np.ndarray, "s"]
 
     def take(self, rows: np.ndarray) -> "CandidateViews":
-        """Those of `rows`, indices or a mask."""
+        """The views of `rows`, indices or a mask."""
         return CandidateViews(self.owner[rows], self.feet[rows], self.yaws[rows], self.radii[rows])
 
 

@@ -53,7 +53,7 @@ class Contexts:
 def find_contexts(
     world: World, views: CandidateViews, shares: Float32[np.ndarray, "s"], objects: Int32[np.ndarray, "o"]
 ) -> Contexts:
-    """The best of the `views` of each of `objects` and what it shows besides.
+    """The best of the `views` of each of `objects`, and the other objects in it.
 
     Args:
         world: of the scene.
@@ -88,7 +88,7 @@ def _best_row(views: CandidateViews, shares: Float32[np.ndarray, "s"], number: i
 
 
 def _near_objects(image: Int32[np.ndarray, "h w"], depth: Float32[np.ndarray, "h w"]) -> list[int]:
-    """Ids of what an image shows large and near enough, the largest first."""
+    """Ids of objects that are large and near enough in an image, largest first."""
     numbers, places, counts = np.unique(image, return_inverse=True, return_counts=True)
     away = np.bincount(places.reshape(-1), weights=depth.reshape(-1)) / counts
     near = (counts > MIN_SHARE * image.size) & (away <= FARTHEST)

@@ -91,7 +91,7 @@ def _clauses(text: str) -> list[tuple[str, str]]:
 
 
 def _read_head(words: str) -> tuple[str, tuple[tuple[Attribute, ...], ...]]:
-    """The first name of an object, and what the adjectives before it may mean."""
+    """The first object name in a text, and the possible meanings of the adjectives before it."""
     attributes = []
     for phrase, mention in split_phrases(words):
         if mention is not None and mention.kind == "attribute":

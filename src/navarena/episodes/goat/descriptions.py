@@ -51,7 +51,7 @@ class Description:
 
 
 class Describer:
-    """Finds descriptions in one scene, and what they fit.
+    """Makes descriptions of objects in one scene, and finds the objects that they match.
 
     Args:
         scene: with objects.
@@ -83,7 +83,7 @@ class Describer:
         return self._found[key]
 
     def matches(self, description: Description, eye: Float[np.ndarray, "3"] | None = None) -> list[int]:
-        """Ids of all objects that a reader may take for what is described.
+        """Ids of all objects that match a description.
 
         `eye` is a further place, (3,) metres, from which left and right may be meant.
         """

@@ -136,7 +136,7 @@ def strip_beginning(answer: str) -> str:
 
 
 def find_stated_facts(text: str, known: Description) -> Description:
-    """Those facts of a description that a text still states, as far as its words can be found there."""
+    """Facts of a description whose words also occur in a text."""
     stated = [(one, say(*one)) for one in known.attributes]
     return replace(
         known,

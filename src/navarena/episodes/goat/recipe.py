@@ -98,7 +98,7 @@ class GoatRecipe(EpisodeRecipe):
 
     @property
     def splits(self) -> Mapping[str, SplitSize]:
-        """Those of GOAT-Bench."""
+        """The splits of GOAT-Bench."""
         return GOAT_EPISODE_SPLITS
 
     @property

@@ -1,4 +1,4 @@
-"""The same goals in other words, for experiments with noise: synonyms and paraphrases."""
+"""Synonyms and paraphrases of goals, for experiments with noise."""
 
 from weakref import WeakKeyDictionary
 
@@ -19,14 +19,14 @@ _KEPT: WeakKeyDictionary[World, Describer] = WeakKeyDictionary()
 
 
 def find_describer(world: World) -> Describer:
-    """What finds descriptions in a world of Stretch; kept as long as the world is."""
+    """The Describer of a world of Stretch, cached with the world."""
     if world not in _KEPT:
         _KEPT[world] = Describer(world.scene, find_scene_goals(world))
     return _KEPT[world]
 
 
 def draw_synonym(name: str, generator: np.random.Generator) -> str:
-    """Another name for what `name` stands for; itself where there is none.
+    """A synonym of `name`; `name` itself if there is none.
 
     Raises UnknownNameError for a name that GOAT-Bench's vocabulary in houses does not have.
     """

@@ -47,7 +47,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class DescriptionView:
-    """View of an object by which it is described.
+    """The view of an object from which it is described.
 
     Attributes:
         eye: (x, y, z) metres, world frame.
@@ -89,7 +89,7 @@ class SceneGoals:
         return tuple(self.cameras.image(row) for row in rows.tolist())
 
     def has_image(self, object_id: int) -> bool:
-        """Whether an image can ask for an object."""
+        """Whether an object has a goal image."""
         return object_id in self._camera_rows
 
 
@@ -112,7 +112,7 @@ def find_scene_goals(world: World) -> SceneGoals:
 
 
 def compute_scene_goals(world: World, views: SceneViewPoints) -> dict[str, np.ndarray]:
-    """The arrays of SceneGoals and of its parts (shapes and units there), anew, by rendering."""
+    """Compute the arrays of SceneGoals and of its parts (shapes and units there) by rendering."""
     seen = set(views.objects.tolist())
     visible = [obj for obj in world.scene.objects if obj.object_id in seen]
     candidates = find_candidate_views(world, visible)
@@ -163,7 +163,7 @@ def _explain(
     sighted: Int32[np.ndarray, "d"],
     described: dict[int, DescriptionView],
 ) -> list[Dropped]:
-    """Every goal that is missing, with the reason; what is no goal by category is none at all."""
+    """Every missing goal with its reason; objects that are no goal by category are left out."""
     in_view, shown, seen = set(views.objects.tolist()), set(cameras.owner.tolist()), set(sighted.tolist())
     dropped = []
     for obj in goal_objects(world):
@@ -181,7 +181,7 @@ def _explain(
 
 
 def goal_objects(world: World) -> list[SceneObject]:
-    """The objects of a scene of a category that the benchmark may ask for."""
+    """Objects of a scene whose category can be a goal of the benchmark."""
     return [obj for obj in world.scene.objects if word_for(obj, GOAL_CATEGORIES) is not None]
 
 

@@ -43,7 +43,7 @@ def object_triangles(scene: Scene, object_id: int) -> Triangles:
 
 
 def build_object_mesh(scene: Scene, object_id: int) -> RenderMesh:
-    """One object with nothing around it, for images of ids."""
+    """Mesh of a single object, for instance images."""
     used, corners = np.unique(object_triangles(scene, object_id), return_inverse=True)
     triangles = np.ascontiguousarray(corners.reshape(-1, 3), np.int32)
     alone = replace(

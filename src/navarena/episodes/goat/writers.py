@@ -83,7 +83,7 @@ class LocalWriter(Writer):
         self.name = f"{LOCAL}{folder}"
 
     def answer(self, question: str, image: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
-        """What the pipeline adds to the question about an image (H, W, 3) uint8, without drawing lots."""
+        """The model's greedy answer to a question about an image (H, W, 3) uint8."""
         if image is None:
             return self._ask("text-generation", text_inputs=question)
         return self._ask("image-text-to-text", images=Image.fromarray(image), text=question)

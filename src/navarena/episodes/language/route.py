@@ -1,4 +1,4 @@
-"""A route as facts: what is said of a path, step by step, before it is put into words."""
+"""Facts of a route, step by step, from which instructions are worded."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -60,7 +60,7 @@ RouteStep = Enter | Climb | Pass | Stop
 
 @dataclass(frozen=True)
 class Route:
-    """Everything that an instruction says.
+    """All facts that an instruction states.
 
     Attributes:
         start_room: category of the room in which it begins.

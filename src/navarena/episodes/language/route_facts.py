@@ -100,7 +100,7 @@ def _crossing(
     facing: float,
     at: int,
 ) -> Enter | Climb:
-    """How one room leads to the next; `at` is the first point in it, `facing` radians on entering `left`."""
+    """Facts of the crossing into the next room at point `at`; `facing`: radians on entering `left`."""
     turn = name_turn(direction(points, at, -1) - facing)
     before, after = surroundings.rooms[left], surroundings.rooms[entered]
     if before.level != after.level:

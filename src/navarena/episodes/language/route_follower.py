@@ -20,7 +20,7 @@ CLEARER_BY = math.radians(25)
 def follow_route(
     surroundings: Surroundings, route: Route, start: Float[np.ndarray, "3"], yaw: float
 ) -> Float[np.ndarray, "3"] | None:
-    """Where the facts lead; None where they leave a choice open, or lead nowhere.
+    """End of the path that the facts describe; None if they are ambiguous or lead nowhere.
 
     The reader knows the house, where it stands and where it looks, and nothing of the path. In each
     room it takes the doorway into a room of the named category whose direction fits the turn, and stops
@@ -94,5 +94,5 @@ def _arrive(surroundings: Surroundings, room: int, step: Stop) -> Float[np.ndarr
 
 
 def misfit(angle: float, turn: Turn) -> float:
-    """Radians between a turn by `angle` (positive to the left) and what the word means."""
+    """Radians between a turn by `angle` (positive to the left) and the range that its word means."""
     return abs(float(wrap_angle(angle - MEANT[turn])))

@@ -1,4 +1,4 @@
-"""What instructions mention of a house: its rooms, the portals between them, and the objects in each."""
+"""Parts of a house that instructions mention: rooms, portals between them, and objects in each."""
 
 from dataclasses import dataclass
 from itertools import pairwise
