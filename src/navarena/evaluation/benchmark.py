@@ -1,4 +1,4 @@
-"""Interfaces of what an evaluation runs: batch, agent, setup, benchmark.
+"""Interfaces between evaluations and tasks: batch, agent, setup, benchmark.
 
 The runner knows a Benchmark: episodes, names, and a Setup that makes batches and agents.
 The real one comes from a task; tests bring a corridor, and a remote agent only needs
@@ -56,11 +56,11 @@ class Batch(Protocol):
         ...
 
     def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> object:
-        """Begin `episodes` in `slots`; the other slots go on."""
+        """Start `episodes` in `slots`; other slots are not affected."""
         ...
 
     def follow(self, slots: Sequence[int], episodes: Sequence[Episode]) -> np.ndarray:
-        """Go on to the next `episodes` of tours in `slots` (K); (K,) bool, which begin at once.
+        """Continue tours in `slots` (K) with their next `episodes`; (K,) bool, whether each starts at once.
 
         In the others an oracle leads the bodies there by further steps, until `StepResult.arrived`.
         """
@@ -98,7 +98,7 @@ class BatchAgent(Protocol):
         ...
 
     def episode_costs(self, slot: int) -> Mapping[str, float]:
-        """What the current episode of `slot` has cost beside time."""
+        """Costs of the current episode of `slot` other than time."""
         ...
 
 
@@ -117,7 +117,7 @@ class Setup(Protocol):
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Everything that an evaluation needs to know.
+    """Everything that an evaluation needs: protocol, episodes, actions, metrics and the setup of batches.
 
     Attributes:
         identity: of rules and episodes.
@@ -147,7 +147,7 @@ class Benchmark:
         return frozenset({(one.scene_id, one.tour_id): one.episode_id for one in self.episodes}.values())
 
     def idle_actions(self, slots: int) -> np.ndarray:
-        """(N,) int64 zeros, or (N, K) float64 of continuous actions: what is sent where no agent acts."""
+        """Actions of slots without an agent: (N,) int64 zeros, or (N, K) float64 for continuous actions."""
         return np.zeros((slots, len(self.actions))) if self.is_continuous else np.zeros(slots, np.int64)
 
 

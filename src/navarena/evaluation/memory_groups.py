@@ -31,11 +31,11 @@ class MemoryGroup:
 
     @property
     def scene_id(self) -> str:
-        """Where all of them take place."""
+        """The scene of all episodes of the group."""
         return self.episodes[0].scene_id
 
     def after(self, finished: Iterable[str]) -> "MemoryGroup":
-        """The same with more of them finished."""
+        """A copy with further episodes finished."""
         return replace(self, finished=self.finished.union(finished))
 
 
@@ -98,5 +98,5 @@ def subtask_boundary(forget: Forget) -> Boundary:
 
 
 def is_own_rule(forget: Forget, episodes: Sequence[Episode]) -> bool:
-    """Whether memory ends where the protocol of `episodes` says that it does."""
+    """Whether the memory rule is that of the protocol of `episodes`."""
     return forget == "tour" or (forget == "episode" and not any(one.tour_id for one in episodes))

@@ -53,7 +53,7 @@ DECISIVE = (
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """One evaluation: what is run, and how; the flags of `navarena evaluate`.
+    """Settings of one evaluation, which are the flags of `navarena evaluate`.
 
     Raises InputError for counts below 1, a negative seed, and corruptions that are no tuple of names, and
     UnknownNameError for a device.
@@ -145,7 +145,7 @@ class EvaluationSettings:
         require_device_name(self.device)
 
     def __repr__(self) -> str:
-        """The protocol, and what is not the default."""
+        """The protocol and all settings that differ from their defaults."""
         chosen = {
             one.name: getattr(self, one.name)
             for one in fields(self)
@@ -155,7 +155,7 @@ class EvaluationSettings:
 
     @property
     def agent_name(self) -> str:
-        """What results call the agent."""
+        """Name of the agent in results."""
         return name_of(self.agent)
 
     @property
@@ -171,11 +171,11 @@ class EvaluationSettings:
 
     @property
     def rules(self) -> "EpisodeRules":
-        """What every process that runs episodes must know."""
+        """Rules that every process of the evaluation needs."""
         return EpisodeRules(self.seed, require_forget(self.forget), self.episode_steps, self.episode_seconds)
 
     def folder(self, identity: Identity) -> Path:
-        """Where the run lives: `out`, else a folder that the same command finds again."""
+        """Folder of the run: `out`, else one that the same command finds again."""
         if self.out is not None:
             return self.out
         limits = [] if self.episode_seconds is None else [self.episode_seconds]

@@ -146,7 +146,7 @@ def save_analysis(folder: Path, analysis: Analysis) -> Path:
 
 
 def read_analyses(folder: Path) -> tuple[Analysis, ...]:
-    """What was saved below the run in `folder`, by name; raises FileError for a damaged file."""
+    """Saved analyses of the run in `folder`, by name; raises FileError for a damaged file."""
     return tuple(_read_analysis(path) for path in sorted((folder / ANALYSES_FOLDER).glob("*.json")))
 
 

@@ -97,7 +97,7 @@ def analyse_backtracking(
     open_benchmark: Callable[[Contestant], Benchmark] | None = None,
     on_episode: Callable[[], object] = lambda: None,
 ) -> Analysis:
-    """How often the k-th goal is found, if it was seen before it became current and if it was not.
+    """Rate at which the k-th goal is found, for goals seen before they became current and for others.
 
     Args:
         contestants: runs of MultiON with two goals or more.

@@ -1,4 +1,4 @@
-"""Parts of a run: by scene, by distance, by what is known of the episodes."""
+"""Breakdowns of a run by scene, distance and traits of the episodes."""
 
 import itertools
 import math
@@ -163,7 +163,7 @@ def radius_groups(rows: Sequence[Row], radii: Sequence[float] = RADII) -> list[G
 
 
 def break_down(rows: Sequence[Row], by: str, metrics: Iterable[str]) -> list[Group]:
-    """The groups of one of BREAKDOWNS; empty where the rows do not know it.
+    """The groups of one of BREAKDOWNS; empty if the rows lack its trait.
 
     Raises UnknownNameError for another name.
     """

@@ -38,7 +38,7 @@ OnEpisode = Callable[[], object]
 
 @dataclass(frozen=True)
 class AnalysisKind:
-    """An analysis and what it needs.
+    """A registered analysis and its requirements.
 
     Attributes:
         make: of contestants; calls back after each episode that it replays.
@@ -72,7 +72,7 @@ def _has_subtasks(contestants: Contestants) -> bool:
 
 
 def _has_goal_counts(contestants: Contestants) -> bool:
-    """Whether every run has one number of goals, each label each number once, and there are several."""
+    """Whether runs differ in their number of goals, with one run per label and number."""
     if not _has_goals(contestants) or len(contestants) < 2:
         return False
     mixed = any(len({len(row.goals.legs) for row in one.rows[0] if row.goals}) > 1 for one in contestants)
@@ -200,7 +200,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
 
 
 def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = lambda: None) -> Analysis:
-    """The analysis `name` of the runs; raises UnknownNameError, and what the analysis raises."""
+    """The analysis `name` of the runs; raises UnknownNameError, FileError and InputError."""
     require_name("analysis", name, ANALYSES)
     if not contestants:
         raise InputError("expected at least one run to analyse, got none")
@@ -258,7 +258,7 @@ def _repeats_in(folder: Path) -> list[Path]:
 
 
 def describe_replay(replay: Replay) -> Analysis:
-    """Where the run was recorded, where it was replayed just now, and which comparison was made."""
+    """Machines of the run and of its replay, and the comparison that was made."""
     hardware, versions = describe_hardware(), describe_versions()
     here = (str(hardware["system"]), str(hardware["machine"]))
     ours = (*here, *(f"{name} {version}" for name, version in sorted(versions.items())))

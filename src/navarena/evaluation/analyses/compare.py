@@ -59,7 +59,7 @@ class Contestant:
 
     @property
     def identity(self) -> str:
-        """Of the first run; the others have the same episodes."""
+        """Identity of the first run; the others have the same episodes."""
         return self.records[0].identity
 
     @property
@@ -86,7 +86,7 @@ class Contestant:
         return leading_metrics(name for name in (*chosen, *self.metrics) if name in self.metrics)
 
     def tour_values(self, name: str) -> TourValues | None:
-        """A number of each tour, the mean over the runs; None as of tour_scores.tour_values."""
+        """A number per tour, as mean over the runs; None as in tour_scores.tour_values."""
         scoring = self.tour_scoring
         return None if scoring is None else tour_values(self.rows, name, scoring)
 
@@ -248,7 +248,7 @@ def compare(
 
 
 def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
-    """Why numbers of two contestants may not compare, in words."""
+    """Reasons why the numbers of two contestants may not be comparable."""
     pair, notices = f"{first.label} and {second.label}", []
     if first.identity != second.identity:
         notices.append(

@@ -115,5 +115,5 @@ def _describe(one: Robustness, row: RobustnessRow) -> tuple[Cell, ...]:
 
 
 def _finite(estimate: Estimate | None) -> Estimate | None:
-    """None instead of a mean of which all values are infinite."""
+    """A mean, or None if all of its values are infinite."""
     return None if estimate is None or estimate.infinite == estimate.n else estimate

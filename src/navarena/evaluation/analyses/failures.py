@@ -26,7 +26,7 @@ SEEN_SHARE = 5e-4
 
 @dataclass(frozen=True)
 class Failures:
-    """Why episodes of a run failed.
+    """Failure classes of the episodes of a run.
 
     Attributes:
         record: its run.json.

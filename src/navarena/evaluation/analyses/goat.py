@@ -177,5 +177,5 @@ def _require_subtasks(one: Contestant) -> None:
 
 
 def _pool(one: Contestant, name: str) -> Estimate | None:
-    """The mean over sub-tasks of a score; None where there are none."""
+    """Mean of a score over sub-tasks; None without sub-tasks."""
     return pool_parts(one.rows[0], name, one.values(name))

@@ -1,4 +1,4 @@
-"""Which number to report: how much chance each metric has, how many episodes it needs, whether ranks agree.
+"""Choice of a metric: its variance by chance, the episodes it needs, and agreement of rankings.
 
 Runs of several agents on the same episodes, each repeated with other seeds and other noise (`navarena
 evaluate --repeat K --redraw`), make one study. The mathematics is in metrics.repetitions, metrics.study_size
@@ -130,7 +130,7 @@ def _require_repeats(one: Contestant, repeats: int) -> None:
 
 
 def _rules_of(record: RunRecord) -> tuple[object, ...]:
-    """What all runs of a study share: episodes, options and corruptions, whatever these drew."""
+    """Rules that all runs of a study share: episodes, options and corruptions without their draws."""
     identity = Identity.of(record.identity)
     base, options = split_protocol(identity.protocol)
     options.pop("corrupt", None)

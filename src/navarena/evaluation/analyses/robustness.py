@@ -74,7 +74,7 @@ class RobustnessRow:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What the corruptions act on, in the order of KINDS."""
+        """Kinds of the row's corruptions, in the order of KINDS."""
         return tuple(sorted({kind_of(text) for text in self.corruptions}, key=KINDS.index))
 
 
@@ -125,7 +125,7 @@ def relative_drop(change: PairedComparison) -> float | None:
 
 
 def kind_of(text: str) -> str:
-    """What a corruption acts on, one of KINDS; raises UnknownNameError and InputError as find_corruption."""
+    """Kind of a corruption, one of KINDS; raises UnknownNameError and InputError as find_corruption does."""
     corruption = find_corruption(text)
     if isinstance(corruption, MotionCorruption):
         return MOTION
@@ -161,7 +161,7 @@ def read_robustness(runs: Sequence[Path], metrics: Sequence[str] = ()) -> tuple[
 
 
 def group_of(record: RunRecord) -> tuple[object, ...]:
-    """What runs share that differ in their corruptions and in the agent's seed alone."""
+    """Key of runs that differ only in their corruptions and in the agent's seed."""
     free = ("corrupt", "seed")
     settings = sorted((name, value) for name, value in record.settings.items() if value is not None)
     return tuple((name, value) for name, value in settings if name not in free)
@@ -210,7 +210,7 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
 
 
 def _place(corruptions: tuple[str, ...]) -> tuple[object, ...]:
-    """Where a row stands: the number of corruptions, the paper's order, names, severities."""
+    """Sort key of a row: number of corruptions, the paper's order, names, severities."""
     names = [text.partition(":")[0] for text in corruptions]
     places = [ORDER.index(name) if name in ORDER else len(ORDER) for name in names]
     return (len(corruptions), places, corruptions)

@@ -88,7 +88,7 @@ def _summarize(one: Contestant, run: Sequence[Row]) -> dict[str, float | None]:
 
 
 def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
-    """Success, SPL and nDTW by the position of the episode in its tour: does what was seen before help?
+    """Success, SPL and nDTW by the position of the episode in its tour, as a measure of the use of memory.
 
     Over several training seeds an episode counts as the mean of its runs.
     """

@@ -1,4 +1,4 @@
-"""Demonstrations: data sets of what an agent saw and did, written from the journal of a run."""
+"""Demonstrations: data sets of observations and actions, written from the journal of a run."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""README.md of a data set of demonstrations: what is in it, of whom, and how to make it again."""
+"""README.md of a data set of demonstrations: content, source, and the command that makes it again."""
 
 import json
 import shlex

@@ -16,7 +16,7 @@ numbers; a text; anything else."""
 
 @dataclass(frozen=True)
 class Column:
-    """One observation that is kept.
+    """Column of a data set for one observation.
 
     Attributes:
         name: of the sensor.

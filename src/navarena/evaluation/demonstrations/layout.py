@@ -55,7 +55,7 @@ class EncodedShard:
 
 
 class Layout(ABC):
-    """How demonstrations are kept.
+    """Interface of file layouts for demonstrations.
 
     Args:
         columns: the observations.
@@ -72,7 +72,7 @@ class Layout(ABC):
 
     @abstractmethod
     def make_sink(self) -> FrameSink:
-        """What takes the frames of one episode."""
+        """A sink for the frames of one episode."""
 
     @abstractmethod
     def encode(self, shard: Shard, recorded: Sequence[Recorded]) -> EncodedShard:

@@ -112,7 +112,7 @@ class _Frames:
                 self.values[one.name].append(np.array(value))
 
     def column(self, one: Column) -> pa.Array:
-        """What was taken of column `one`, which is no image."""
+        """The values of column `one`, which is no image."""
         if one.kind == "plane":
             return pa.array(self.values[one.name], PNG)
         if one.kind == "text":

@@ -1,4 +1,4 @@
-"""demos.json: what a folder of demonstrations is, and whether it is complete."""
+"""demos.json: the manifest of a folder of demonstrations, which says whether it is complete."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +43,7 @@ class DemoEpisode:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of demonstrations is.
+    """Manifest of a folder of demonstrations.
 
     Attributes:
         layout: how the frames are kept.
@@ -85,7 +85,7 @@ class Manifest:
 
     @property
     def frames(self) -> int:
-        """Of all episodes together."""
+        """Total number of frames."""
         return sum(one.steps for one in self.episodes)
 
 

@@ -57,7 +57,7 @@ class _Frames:
                 self.values[one.name].append(np.array(value))
 
     def column(self, one: Column) -> pa.Array:
-        """What was taken of column `one`."""
+        """The values of column `one`."""
         values = self.values[one.name]
         if one.kind in ENCODED:
             return pa.array(values, pa.large_binary())

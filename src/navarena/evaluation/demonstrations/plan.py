@@ -1,4 +1,4 @@
-"""Which episode goes where: the files of demonstrations follow from the rows of the run alone."""
+"""Assignment of episodes to files of demonstrations, from the rows of the run alone."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the bodies of a run saw: its logged actions are executed again, now with sensors.
+"""Observations of a run, recorded by executing its logged actions again with sensors.
 
 Frame t holds what was seen before action t, the action, and the reward that it brought; what is seen after
 the last action belongs to no frame.
@@ -26,7 +26,7 @@ class FrameSink(Protocol):
     """Takes the observations of one episode, frame by frame."""
 
     def add(self, seen: Mapping[str, np.ndarray]) -> None:
-        """Take a frame's observations, name -> array (...) of its column's shape and dtype, valid now."""
+        """Add a frame: name -> array (...) of its column's shape and dtype, to be copied if kept."""
         ...
 
 
@@ -116,7 +116,7 @@ def record_demonstrations(
     make_sink: Callable[[Row], FrameSink],
     exact: bool = True,
 ) -> Iterator[Demonstration]:
-    """Execute the actions of each (row, episode) again, and yield what was seen, as the episodes end.
+    """Execute the actions of each (row, episode) again, and yield demonstrations as the episodes end.
 
     Args:
         benchmark: what the rows were made on.

@@ -59,7 +59,7 @@ class Encoding:
         return LAYOUTS[self.layout](self.columns, self.frames_per_second)
 
     def encode(self, shard: Shard) -> EncodedShard:
-        """Execute the actions of the shard's episodes again, and encode what is seen."""
+        """Execute the actions of the shard's episodes again and encode their observations."""
         layout = self.make_layout()
         sensors = tuple(one.name for one in self.columns)
         made = record_demonstrations(
@@ -130,7 +130,7 @@ def _encode_in_processes(encoding: Encoding, shards: Sequence[Shard], workers: i
 
 
 def _encode_far(encoding: Encoding, shard: Shard) -> EncodedShard:
-    """What a cluster's worker does."""
+    """Encode a shard on a worker of a cluster."""
     if encoding.folder not in sys.path:
         sys.path.insert(0, encoding.folder)
     return encoding.encode(shard)
@@ -159,5 +159,5 @@ def _encode_on_cluster(
 
 
 def here() -> str:
-    """The working directory, as workers elsewhere must know it."""
+    """The working directory, for workers on other machines."""
     return str(Path.cwd())

@@ -1,4 +1,4 @@
-"""What an episode asks for, in words: the task of a demonstration."""
+"""Text of an episode's goals: the task of a demonstration."""
 
 from navarena.episodes.goals import (
     Goal,
@@ -13,7 +13,7 @@ from navarena.episodes.goals import (
 
 
 def describe_goal(goal: Goal) -> str:
-    """One line that asks for `goal`: its instruction where it has one, else a sentence with its names."""
+    """One line of text for `goal`: its instruction if it has one, else a sentence with its names."""
     if isinstance(goal, InstructionGoal):
         return " ".join(goal.instruction.split())
     if isinstance(goal, PointGoal):

@@ -84,7 +84,7 @@ class DemoSettings:
 
 @dataclass(frozen=True)
 class _Part:
-    """What is known of a written shard: its files with their SHA-256, and statistics of its episodes."""
+    """Record of a written shard: its files with their SHA-256, and statistics of its episodes."""
 
     files: dict[str, str]
     statistics: tuple[dict[str, Summary], ...]
@@ -96,7 +96,7 @@ def write_demonstrations(
     on_shard: Callable[[Shard], object] = lambda shard: None,
     on_row: Callable[[], object] = lambda: None,
 ) -> Manifest:
-    """Play the episodes that are not played yet, write the files that are not written yet; what they are.
+    """Run missing episodes and write missing files; returns the manifest.
 
     Args:
         settings: what to write.
@@ -238,7 +238,7 @@ def _part_path(folder: Path, shard: Shard) -> Path:
 
 
 def _read_part(folder: Path, shard: Shard) -> _Part | None:
-    """What is known of `shard` if all of its files are there; else None."""
+    """The record of `shard` if all of its files exist; else None."""
     path = _part_path(folder, shard)
     if not path.exists():
         return None

@@ -71,7 +71,7 @@ class Answers:
 
 
 def describe_answer(atlas: GraphAtlas, episode_id: str, trajectory: Trajectory) -> dict[str, Any]:
-    """One member of a results file; raises InputError for a record that is none of a navigation graph."""
+    """One member of a results file; raises InputError for a record that is not of a navigation graph."""
     if not isinstance(trajectory, GraphTrajectory | UnscoredGraphTrajectory):
         raise InputError(f"expected an episode on a navigation graph, got {episode_id!r} without nodes")
     count = len(trajectory.nodes) - int(trajectory.stopped)  # STOP adds no place
@@ -167,7 +167,7 @@ def score_answers(
     identity: str,
     spl_reference: SplReference | None = None,
 ) -> list[tuple[Row, Trajectory]]:
-    """What each answer scores, as rows of a run and their records, in the order of `episodes`.
+    """Rows and records of a run that score the answers, in the order of `episodes`.
 
     Args:
         answers: instruction id -> (K,) node indices.
@@ -194,7 +194,7 @@ def score_answer(
     identity: str,
     spl_reference: SplReference | None = None,
 ) -> tuple[Row, Trajectory]:
-    """What one answer scores, as the row of a run and its record.
+    """The row and record of a run that score one answer.
 
     Args:
         nodes: (K,) node indices, the start first.

@@ -1,4 +1,4 @@
-"""run.json: what a run is, written before its first episode and checked before it goes on."""
+"""run.json: the record of a run, written before its first episode and checked before it is resumed."""
 
 import datetime
 import hashlib
@@ -172,7 +172,7 @@ def note_inputs(record: RunRecord, inputs: Iterable[str]) -> RunRecord:
 
 
 def begin_record(record: RunRecord) -> RunRecord:
-    """`record` as it was when the run began: without view points, and without what was noticed meanwhile."""
+    """`record` as at the start of the run: without view points and without inputs noticed later."""
     noticed = record.noticed_inputs
     declared = tuple(one for one in record.privileged_inputs if one not in noticed)
     return msgspec.structs.replace(

@@ -187,7 +187,7 @@ def pool_partial(
     metrics: Iterable[str],
     values: Callable[[str], Float[np.ndarray, "n"]] | None = None,
 ) -> dict[str, Estimate]:
-    """Those of `metrics` in PARTIAL -> means over sub-tasks; `values` gives (N,) scores by name."""
+    """Means over sub-tasks of those `metrics` that are in PARTIAL; `values` gives (N,) scores by name."""
     found = {
         name: pool_parts(rows, name, None if values is None else values(name))
         for name in metrics

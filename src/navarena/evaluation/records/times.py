@@ -87,7 +87,7 @@ def times_path(folder: Path, worker: int) -> Path:
 
 
 def times_paths(folder: Path) -> list[Path]:
-    """Those of all workers."""
+    """Paths of the timings of all workers."""
     return sorted(folder.glob("times-*.jsonl"))
 
 
@@ -127,7 +127,7 @@ def sum_times(times: dict[str, EpisodeTimes]) -> dict[str, float]:
 
 
 def sum_costs(times: dict[str, EpisodeTimes]) -> dict[str, float]:
-    """What else agents spent, by name: of all episodes together; empty for agents that name no costs."""
+    """Total costs of an agent over all episodes, by name; empty for agents without costs."""
     names = sorted({name for one in times.values() for name in one.costs})
     return {name: float(sum(one.costs.get(name, 0.0) for one in times.values())) for name in names}
 

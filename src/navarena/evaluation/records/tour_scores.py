@@ -18,7 +18,7 @@ from navarena.metrics.tours import Reading, TourScoring, tour_success, tour_weig
 
 @dataclass(frozen=True)
 class TourScore:
-    """One tour.
+    """Scores of one tour.
 
     Attributes:
         tour_id: unique within the split.
@@ -48,7 +48,7 @@ def group_tours(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def require_tour(row: Row) -> TourRecord:
-    """What the row says of its tour; raises InputError for an episode outside tours."""
+    """The tour record of a row; raises InputError for an episode outside tours."""
     if row.tour is None:
         raise InputError(
             f"expected episodes of tours, got {row.episode_id!r} of {row.identity} without one; choose an "

@@ -1,4 +1,4 @@
-"""Traits of episodes, by which results are broken down."""
+"""Traits of episodes, for breakdowns of results."""
 
 import math
 
@@ -51,7 +51,7 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
 
 
 def record_goals(trajectory: Trajectory) -> GoalsRecord | None:
-    """What the reference code of MultiON records beside the metrics; None with a single goal."""
+    """Further numbers that MultiON's reference code records; None with a single goal."""
     if not isinstance(trajectory, MultiGoalTrajectory):
         return None
     return GoalsRecord(

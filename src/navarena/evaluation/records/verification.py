@@ -23,7 +23,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Difference:
-    """One number that did not come out again.
+    """A difference between a recorded and a replayed number.
 
     Attributes:
         episode_id: of the episode; empty for the run as a whole.
@@ -57,7 +57,7 @@ def describe_value(value: object) -> str:
 
 
 def describe_declared(record: RunRecord) -> dict[str, str]:
-    """What a run says of itself and replay cannot know: name, such as "agent" or "machine", -> text."""
+    """Declarations of a run that replay cannot verify: name, such as "agent" or "machine", -> text."""
     inputs = ", ".join(record.privileged_inputs)
     weights = {"weights": record.model_sha256} if record.model_sha256 else {}
     return {

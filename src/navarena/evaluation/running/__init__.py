@@ -1,1 +1,1 @@
-"""Run agents over episodes, in one process or many, and replay what they did."""
+"""Running agents over episodes, in one process or many, and replaying their actions."""

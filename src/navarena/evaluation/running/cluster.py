@@ -45,7 +45,7 @@ DIED = "its Ray actor died"
 
 @dataclass(frozen=True)
 class ClusterOrder:
-    """What a worker receives once, at its start.
+    """Order that a worker receives at its start.
 
     Attributes:
         benchmark: without its episodes; those come in shares.
@@ -91,7 +91,7 @@ class ClusterWorker:
         )
 
     def append(self, row: Row) -> None:
-        """Take a row in the place of a journal, which the driver writes."""
+        """Send a row to the driver, which writes the journal."""
 
     def _note(self, times: EpisodeTimes) -> None:
         self._times[times.episode_id] = times
@@ -105,7 +105,7 @@ class ClusterWorker:
         self._confirmed.release()
 
     def _await_driver(self, ids: list[str]) -> None:
-        """Begin nothing before the driver has journaled all rows: it knows by them what runs."""
+        """Wait until the driver has journaled all rows, from which it derives the running episodes."""
         for _ in range(self._open):
             self._confirmed.acquire()
         self._open = 0
@@ -141,18 +141,18 @@ class _Running:
     finished: set[str] = field(default_factory=set)
 
     def left(self) -> list[MemoryGroup]:
-        """What of the share is not journaled."""
+        """Episodes of the share that are not journaled."""
         return [group.after(self.finished) for group in self.share]
 
     def running(self, slots: int) -> set[str]:
-        """What runs: the next episodes of the first groups that are not finished, one in each slot."""
+        """Running episodes: the next of the first unfinished groups, one per slot."""
         begun = [group.left for group in self.left() if group.left][:slots]
         return {left[0].episode_id for left in begun}
 
 
 @contextlib.contextmanager
 def connect_cluster(ray: Any, address: str, cores: int) -> Iterator[HeadWatch]:
-    """Be part of a cluster for the time of the block; gives a watch over its head.
+    """Context that connects to a cluster; yields a monitor of its head.
 
     Args:
         ray: the module.
@@ -180,7 +180,7 @@ def connect_cluster(ray: Any, address: str, cores: int) -> Iterator[HeadWatch]:
 
 
 def translate_failure(error: Any, place: str) -> Exception:
-    """What a worker on the machine `place` raised, by Ray's `error`, as an error of this process."""
+    """The exception of a worker on machine `place`, from Ray's `error`, as an error of this process."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, NavarenaError):
         return type(cause)(f"on {place}: {cause}")
@@ -291,13 +291,13 @@ class ClusterPool:
         return place
 
     def _replace_worker(self) -> None:
-        """Begin to start a worker; the others go on meanwhile."""
+        """Start a replacement worker in the background."""
         actor = self._make_actor()
         described = actor.describe.remote()
         self._starting[actor.prepare.remote(self._shipped)] = actor, described
 
     def _admit(self, prepared: Any) -> None:
-        """Take a worker that has started into service, or note that it could not."""
+        """Admit a worker that has started, or record that it failed to start."""
         actor, described = self._starting.pop(prepared)
         try:
             place = self._require_versions(*self._ray.get(described))
@@ -325,7 +325,7 @@ class ClusterPool:
         return found
 
     def _give_shares(self) -> None:
-        """Let idle workers run what is left."""
+        """Give remaining shares to idle workers."""
         while self._idle and self._queue:
             worker = self._idle.pop()
             worker.share = self._queue.take()
@@ -365,7 +365,7 @@ class ClusterPool:
         on_row()
 
     def _replace_lost(self, worker: _Running, text: str) -> None:
-        """Take back what a worker that died did not finish, and replace it unless its machine is gone."""
+        """Requeue the unfinished episodes of a dead worker, and replace it unless its machine is gone."""
         running = worker.running(self._order.slots)
         end = describe_death(text)
         death = f"worker on {worker.place}", worker.left(), running, end
@@ -377,7 +377,7 @@ class ClusterPool:
 
 
 def describe_death(text: str) -> str:
-    """What Ray says of a dead actor, in short; DIED if its process died and its machine did not."""
+    """Ray's reason for an actor's death, in short; DIED if its process died and its machine did not."""
     known = {
         "unavailable": "it is out of reach",
         "its node has died": "its machine died",

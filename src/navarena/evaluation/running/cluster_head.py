@@ -1,4 +1,4 @@
-"""The head of a Ray cluster: whether it answers before a run, and while one goes on. Needs no Ray."""
+"""Health checks of the head of a Ray cluster, before and during a run. Needs no Ray."""
 
 import os
 import socket

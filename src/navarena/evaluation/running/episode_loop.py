@@ -65,7 +65,7 @@ class _Slot:
 
     @property
     def is_within_tour(self) -> bool:
-        """Whether the next episode goes on with the tour of the last one."""
+        """Whether the next episode continues the tour of the last one."""
         last = self.group.episodes[self.place - 1] if self.place else None
         return bool(self.episode.tour_id) and last is not None and last.tour_id == self.episode.tour_id
 
@@ -164,7 +164,7 @@ class EpisodeLoop:
             self._notice_declared()
 
     def _attach(self, agent: BatchAgent) -> BatchAgent:
-        """Let `agent` know the batch; access by one that declares nothing privileged is noted."""
+        """Attach `agent` to the batch; access by agents that declare nothing privileged is recorded."""
         is_declared = read_declaration(agent).privileged
         batch = self._batch if is_declared else _report_access(self._batch, self._note_access)
         guard(type(agent), "attached", agent.attach, batch)
@@ -176,14 +176,14 @@ class EpisodeLoop:
             self._notice(UNDECLARED_ACCESS)
 
     def _notice(self, inputs: tuple[str, ...]) -> None:
-        """Let rows hold which of `inputs` were not declared before the run, and tell whoever asked."""
+        """Record in rows which of `inputs` were not declared before the run, and call `on_privileged`."""
         known = (*self._benchmark.declaration.privileged_inputs, *self._noticed)
         self._noticed += tuple(one for one in dict.fromkeys(inputs) if one not in known)
         if inputs:
             self._on_privileged(inputs)
 
     def _notice_declared(self) -> None:
-        """Note what the agent declares by now: a person may ask for help in the middle of an episode."""
+        """Record inputs that the agent declares during a run, as when a person asks for help."""
         inputs = read_declaration(self._agent).privileged_inputs
         if inputs != self._declared:
             self._declared = inputs
@@ -225,7 +225,7 @@ class EpisodeLoop:
         self._announce([slot for slot in slots if slot not in delayed])
 
     def _announce(self, slots: list[int]) -> None:
-        """Tell the agent that the current episodes of `slots` begin; end those that it cannot survive."""
+        """Reset the agent for the current episodes of `slots`; end those in which it raises."""
         starts = []
         for slot in slots:
             state = self._slots[slot]
@@ -247,7 +247,7 @@ class EpisodeLoop:
         return Start(slot, episode.episode_id, episode.scene_id, boundary, self._rules.seed)
 
     def _reset_agent(self, starts: list[Start]) -> None:
-        """Let the agent know what began."""
+        """Reset the agent for the episodes that began."""
         if not starts:
             return
         try:
@@ -337,7 +337,7 @@ class EpisodeLoop:
             self._in_oracle_phase[number] = arrived is None or not arrived[number]
 
     def _finish(self, number: int, status: Status, problem: str | None = None) -> None:
-        """Journal the episode in a slot, and let the slot go on with its group, or free it."""
+        """Journal the episode in a slot, and continue with its memory group or free the slot."""
         slot = self._slots[number]
         self._active[number] = False
         if slot.is_new:
@@ -366,12 +366,12 @@ class EpisodeLoop:
 
 
 def _read_costs(agent: BatchAgent, slot: int) -> dict[str, float]:
-    """What the episode in `slot` has cost, as plain numbers."""
+    """Costs of the episode in `slot` as plain numbers."""
     return {str(name): float(value) for name, value in agent.episode_costs(slot).items()}
 
 
 def _status_of(error: BaseException) -> Status:
-    """How an episode ended whose agent raised `error`."""
+    """Status of an episode whose agent raised `error`."""
     if isinstance(error, AgentTimeoutError):
         return "timed_out"
     return "illegal_action" if isinstance(error, ActionError) else "crashed"

@@ -23,7 +23,7 @@ Line = TypeVar("Line", bound=msgspec.Struct)
 
 
 class _Outcome(msgspec.Struct):
-    """What is read of a row."""
+    """Outcome fields of a row."""
 
     metrics: dict[str, float | None]
 
@@ -83,7 +83,7 @@ class RunMonitor:
         return ", ".join(parts)
 
     def _look(self) -> None:
-        """Count what is new."""
+        """Count new rows."""
         for outcome in _decode(self._rows.read(journal_paths(self._folder)), _Outcome):
             self._count += 1
             success = outcome.metrics.get(SUCCESS)
@@ -96,7 +96,7 @@ class RunMonitor:
 
 
 def _decode(lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
-    """The lines that are whole; whoever reads the results says what is wrong with others."""
+    """The complete lines; damaged ones are reported when results are read."""
     for line in lines:
         with contextlib.suppress(*DAMAGE):
             yield msgspec.json.decode(line, type=kind)

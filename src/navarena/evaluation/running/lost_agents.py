@@ -1,4 +1,4 @@
-"""Episodes in which an agent at an address was lost: what was running when nobody answered any more.
+"""Episodes that were running when a remote agent stopped answering.
 
 The first time, the episodes that ran are run again, each alone, by the next command; one in which the agent
 is lost again, alone, is a failure of the agent.

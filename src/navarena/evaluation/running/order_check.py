@@ -58,7 +58,7 @@ def check_order(
 
 
 def _spread(groups: Sequence[MemoryGroup]) -> Iterator[MemoryGroup]:
-    """At most SAMPLE episodes' worth of groups from everywhere in the list, at least two groups."""
+    """Groups spread over the list, of at most SAMPLE episodes together, at least two groups."""
     longest = max(len(group.episodes) for group in groups)
     count = min(len(groups), max(2, SAMPLE // longest))
     for place in range(count):

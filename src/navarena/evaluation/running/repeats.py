@@ -1,4 +1,4 @@
-"""The same episodes several times, with other agent seeds and other noise: the part of chance in variance."""
+"""Repeated runs of the same episodes with other agent seeds and noise."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

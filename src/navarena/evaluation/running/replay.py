@@ -70,7 +70,7 @@ class Replay:
 
     @property
     def held(self) -> str:
-        """What the replay has shown, in words."""
+        """Result of the replay in words."""
         if self.differences:
             return f"{len(self.differences)} differences"
         if self.exact:
@@ -213,7 +213,7 @@ class _Cursor:
         return not self.led and (self.ended or self.taken == len(self.row.actions))
 
     def next_episode(self) -> None:
-        """Go on to the next row."""
+        """Advance to the next row."""
         self.place, self.taken, self.ended = self.place + 1, 0, False
 
 
@@ -224,7 +224,7 @@ def execute_actions(
     watch: Watch = lambda batch, rows: None,
     watch_oracle: Watch = lambda batch, rows: None,
 ) -> Iterator[tuple[Row, Episode, Outcome]]:
-    """Re-execute the actions of each (row, episode) and yield what they led to, as they end.
+    """Re-execute the actions of each (row, episode) and yield the results as the episodes end.
 
     Rows of a tour whose predecessors are among `pairs` are re-executed after them, oracle phases included;
     any other begins where its row says that it began.
@@ -292,7 +292,7 @@ def _start_of(row: Row, episode: Episode) -> Episode:
 
 
 def _is_legal(action: int | list[float], dtype: np.dtype, benchmark: Benchmark) -> bool:
-    """Whether the rules know a logged action, whatever its size."""
+    """Whether a logged action is legal, whatever its size."""
     try:
         return bool(find_legal(np.array([action], dtype), benchmark)[0])
     except OverflowError:

@@ -78,7 +78,7 @@ def make_row(
 
 
 def find_tour_place(group: MemoryGroup, place: int, oracle_steps: tuple[int, int]) -> TourPlace | None:
-    """Where episode `place` of a group stands in its tour, after so many oracle steps; None outside tours."""
+    """Tour position of episode `place` of a group, with its oracle steps; None outside tours."""
     tour_id = group.episodes[place].tour_id
     if not tour_id:
         return None
@@ -88,7 +88,7 @@ def find_tour_place(group: MemoryGroup, place: int, oracle_steps: tuple[int, int
 
 
 def record_tour(place: TourPlace, trajectory: Trajectory) -> TourRecord:
-    """What tours need of an episode; raises InputError for a record without a described path."""
+    """Tour record of an episode; raises InputError for a record without a described path."""
     track = require_described_path(trajectory, f"tour {place.tour_id}")
     costs = require_costs(track.tour_costs)
     free = dtw(costs)
@@ -114,19 +114,19 @@ def finite_or_none(value: float) -> float | None:
 
 
 def find_legal(actions: Actions, benchmark: Benchmark) -> Bool[np.ndarray, "n"]:
-    """(N,) bool: which of `actions` (N,) or (N, K) the rules know."""
+    """(N,) bool: whether each of `actions` (N,) or (N, K) is legal."""
     if benchmark.is_continuous:
         return np.asarray((np.abs(actions) <= 1).all(1))
     return np.asarray((actions >= 0) & (actions < len(benchmark.actions)))
 
 
 def describe_legal(benchmark: Benchmark) -> str:
-    """What `find_legal` asks for, in words."""
+    """Description of the legal actions."""
     last = len(benchmark.actions) - 1
     return "numbers within [-1, 1]" if benchmark.is_continuous else f"an action from 0 to {last}"
 
 
 def format_traceback(error: BaseException) -> str:
-    """The traceback of what an agent raised, without the runner's own frame."""
+    """The traceback of an agent's exception, without the runner's own frame."""
     inner = error.__traceback__.tb_next if error.__traceback__ else None
     return readable("".join(traceback.format_exception(type(error), error, inner)))

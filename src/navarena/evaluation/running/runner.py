@@ -118,7 +118,7 @@ class Evaluation(NotebookDisplay):
 
 
 class Run:
-    """A run whose folder is ready and locked: what is finished, and what is left.
+    """A run with its folder prepared and locked: finished and remaining episodes.
 
     Attributes:
         folder: of the run.
@@ -215,7 +215,7 @@ class Run:
         )
 
     def _finish_record(self, rows: Sequence[Row]) -> RunRecord:
-        """run.json of the finished run: with the view points, and with what was noticed in any row."""
+        """Complete run.json at the end of a run: view points, and inputs noticed in rows."""
         begun = begin_record(self._record)
         return replace_fields(
             note_inputs(begun, list_noticed(rows)), view_points=hash_view_points(self.benchmark)
@@ -291,7 +291,7 @@ class Run:
                 raise
 
     def _mark_privileged(self, inputs: tuple[str, ...]) -> None:
-        """Let run.json say that the agent uses `inputs`, whatever it declared."""
+        """Record in run.json that the agent uses `inputs`, whatever it declared."""
         record = note_inputs(self._record, inputs)
         if record != self._record:
             self._record = record

@@ -27,7 +27,7 @@ PROCESS_ENDED = "the process of the agent ended"
 
 
 class ShareQueue:
-    """Memory groups that no worker has taken; it is true while there are some.
+    """Queue of memory groups that no worker has taken; true while it is not empty.
 
     Args:
         groups: in evaluation order.
@@ -77,7 +77,7 @@ class ShareQueue:
     def note_death(
         self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str
     ) -> None:
-        """Take what is left of a worker that died from outside, as by a signal or with its machine.
+        """Requeue the episodes of a worker that was killed, by a signal or with its machine.
 
         Args:
             worker: its name.
@@ -91,7 +91,7 @@ class ShareQueue:
     def note_suspects(
         self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str
     ) -> None:
-        """Take what is left of a worker that its agent ended: what ran is suspect. Arguments: see note_death.
+        """Requeue the episodes of a worker that its agent ended; running ones are suspect. See note_death.
 
         An episode that ran alone, and had run at such an end before, becomes fatal (see MemoryGroup).
         """

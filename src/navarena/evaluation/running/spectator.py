@@ -1,4 +1,4 @@
-"""Spectators: what looks on while episodes run, without a part in them."""
+"""Spectators: observers of running episodes that do not change them."""
 
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
@@ -17,7 +17,7 @@ class Spectator(Protocol):
     def look(
         self, batch: Batch, observations: Mapping[str, np.ndarray], episodes: Mapping[int, Episode]
     ) -> None:
-        """Called before the agent acts, with what it is about to see.
+        """Called with the agent's observations before it acts.
 
         Args:
             batch: in which the episodes run.

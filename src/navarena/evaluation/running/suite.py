@@ -33,7 +33,7 @@ class SuiteRun:
 
     @property
     def folder(self) -> Path:
-        """Of the run."""
+        """Folder of the run."""
         if self.settings.out is None:
             raise InputError("expected the settings of a row to name its folder, got none")
         return self.settings.out

@@ -51,7 +51,7 @@ STOP_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class WorkOrder:
-    """What a worker process receives once, at its start.
+    """Order that a worker process receives at its start.
 
     Attributes:
         benchmark: without its episodes; those come in shares.
@@ -119,7 +119,7 @@ def _work(connection: Connection, order: WorkOrder) -> None:
 
 
 class _Worker:
-    """One worker process, as the driver sees it."""
+    """The driver's record of one worker process."""
 
     def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
         self.process, self.order = process, order
@@ -128,11 +128,11 @@ class _Worker:
         self.parked = self.is_alone = False
 
     def take(self, share: Sequence[MemoryGroup]) -> None:
-        """Remember what it was given, by episode."""
+        """Record the episodes that were assigned."""
         self.held.update({one.episode_id: group for group in share for one in group.left})
 
     def left(self) -> list[MemoryGroup]:
-        """What it was given and has not finished."""
+        """Assigned episodes that are not finished."""
         groups = {id(group): group for group in self.held.values()}.values()
         return [
             group.after(one.episode_id for one in group.episodes if one.episode_id not in self.held)
@@ -176,7 +176,7 @@ class WorkerPool:
         on_row: Callable[[], object],
         on_privileged: Callable[[tuple[str, ...]], object] = lambda inputs: None,
     ) -> list[str]:
-        """Run all of `groups`; `on_row` is called for each finished one, `on_privileged` as of EpisodeLoop.
+        """Run `groups`; `on_row` is called for each finished row, `on_privileged` as in EpisodeLoop.
 
         Returns a notice for each worker that died while others finished its work. Raises what
         a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
@@ -250,7 +250,7 @@ class WorkerPool:
                 self._give(connection, None)
 
     def _reclaim(self, connection: Connection, on_row: Callable[[], object]) -> None:
-        """Take back what a worker that has ended did not finish."""
+        """Requeue the unfinished episodes of a worker that has ended."""
         worker = self._workers.pop(connection)
         connection.close()
         worker.process.join()
@@ -268,7 +268,7 @@ class WorkerPool:
         self._launch(worker.order)
 
     def _stop(self) -> None:
-        """End whatever still runs."""
+        """End the remaining processes."""
         for worker in self._workers.values():
             worker.process.terminate()
         for connection, worker in self._workers.items():
