@@ -37,7 +37,7 @@ Translate = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class AdaptationSettings:
-    """Settings of an adaptation, which stand behind a checkpoint as in `checkpoint:DIR?adapt=ap&rate=0.001`.
+    """Settings of adaptation at test time, given as in `checkpoint:DIR?adapt=ap&rate=0.001`.
 
     Attributes:
         adapt: the loss: "ap" or "rp". The checkpoint was trained with it.
@@ -124,7 +124,7 @@ class Adapter:
         return {name: value for name, value in named if value.requires_grad}
 
     def restore(self) -> None:
-        """Begin anew from the weights of the checkpoint."""
+        """Reset to the weights of the checkpoint."""
         with torch.no_grad():
             for name, value in self._parameters().items():
                 value.copy_(self._source[name])
@@ -249,7 +249,7 @@ def _drawing(generator: np.random.Generator) -> Callable[[int, int], Tensor]:
 
 
 class EpisodeAdapters:
-    """A policy of its own for each slot, which adapts after every step and begins anew with each episode.
+    """One policy per slot, adapted after every step and reset at the start of each episode.
 
     Args:
         policy: of the checkpoint; it stays as it is.
@@ -262,13 +262,13 @@ class EpisodeAdapters:
         self._last: dict[int, tuple[Tree, int, np.random.Generator]] = {}
 
     def begin(self, slot: int) -> None:
-        """An episode begins in `slot`: forget what was learned in it."""
+        """Reset the policy of `slot` for a new episode."""
         if slot in self._own:
             self._own[slot][1].restore()
         self._last.pop(slot, None)
 
     def policy(self, slot: int) -> RecurrentPolicy:
-        """That of `slot`."""
+        """The policy of `slot`."""
         if slot not in self._own:
             policy = copy.deepcopy(self._policy)
             self._own[slot] = policy, self._make(policy)
@@ -285,6 +285,6 @@ class EpisodeAdapters:
         self._own[slot][1].update(frames, torch.tensor([[action], [action]]), mask, generator)
 
     def note(self, slot: int, frame: Tree, action: int, generator: np.random.Generator) -> None:
-        """Remember a step: `frame`, name -> (1, ...), and what was done then."""
+        """Record a step: `frame`, name -> (1, ...), and its action."""
         kept = {name: value.clone() for name, value in frame.items()}
         self._last[slot] = kept, action, generator

@@ -41,7 +41,7 @@ SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
 
 
 def find_checkpoint(text: str) -> type["CheckpointAgent"]:
-    """The agent of the checkpoint that `text` names: DIR, or DIR?temperature=T, as of PolicySettings.
+    """The agent of a checkpoint given as DIR or DIR?temperature=T (see PolicySettings).
 
     DIR?sample=true is short for a temperature of 1, DIR?sample=false for one of 0.
 
@@ -72,7 +72,7 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
 
 
 def read_temperature(text: str) -> float:
-    """The temperature that `text` asks for: sample=true, sample=false or temperature=T; raises InputError."""
+    """The temperature in `text`: sample=true, sample=false or temperature=T; raises InputError."""
     name, _, value = text.partition("=")
     if name == SAMPLE and value in ("true", "false"):
         return float(value == "true")
@@ -224,12 +224,12 @@ class CheckpointAgent(Agent):
                     self._episodes.begin(start.slot)
 
     def forget(self, slot: int) -> None:
-        """Begin in `slot` with a fresh state; what is drawn there goes on."""
+        """Reset the recurrent state of `slot`, but not its random stream."""
         self._make_room(slot + 1)
         self._begun[slot] = False
 
     def take_over(self, other: "CheckpointAgent", slot: int) -> None:
-        """Go on in `slot` with the state of `other` there, of a policy of the same sizes; or anew, as it."""
+        """Copy the recurrent state of `other` in `slot`; its policy has the same sizes."""
         self._make_room(slot + 1)
         self._begun[slot] = other._begun[slot]
         for name, value in self._state.items():
@@ -237,7 +237,7 @@ class CheckpointAgent(Agent):
 
     @property
     def info(self) -> CheckpointInfo:
-        """What the checkpoint is."""
+        """Description of the checkpoint."""
         return self._info
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
@@ -318,7 +318,7 @@ def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None
 
 
 def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
-    """Raise InputError where `task` shows other things than the checkpoint in `folder` has learned to see."""
+    """Raise InputError if the observations of `task` differ from those of the checkpoint in `folder`."""
 
     def refuse(expected: str, got: str) -> InputError:
         return _refuse(info, task, folder, expected, got)

@@ -1,4 +1,4 @@
-"""Teachers that are agents: they see what the body sees, wherever a learner leads it."""
+"""Teachers that are agents and act on the learner's observations."""
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -14,7 +14,7 @@ from navarena.tasks.teacher import Teacher, make_teacher
 
 
 class AgentTeacher:
-    """Labels every step with what an agent would do there, from its own memory of the episode.
+    """Labels every step with the action that an agent with its own memory would choose.
 
     The agent is asked once for every step of every running episode, and told by `note` what was done. Its
     memory is not saved: in a training that goes on after an interruption it begins anew.
@@ -55,7 +55,7 @@ class AgentTeacher:
         return np.where(asked, chosen, declare)
 
     def _begin_subtasks(self, asked: Bool[np.ndarray, "n"], begun: list[int]) -> None:
-        """Let the agent know of new goals in episodes that go on."""
+        """Reset the agent for new sub-tasks of running episodes."""
         state = self._batch.state
         if not isinstance(state, LifelongGoalState):
             return
@@ -69,12 +69,12 @@ class AgentTeacher:
             self._agent.reset(starts)
 
     def note(self, actions: Int64[np.ndarray, "n"]) -> None:
-        """What was done, (N,) indices, after `label`, whoever chose it."""
+        """Record the executed actions, (N,) indices, after `label`."""
         self._agent.overrule(actions)
 
 
 def find_teacher_sensors(name: str, task: Task) -> tuple[str, ...]:
-    """What the teacher `name` observes; nothing for the one along shortest paths, whose name is empty."""
+    """Sensors of the teacher `name`; none for the shortest-path teacher, whose name is empty."""
     return load_agent(name, task).sensors if name else ()
 
 

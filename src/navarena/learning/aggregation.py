@@ -97,7 +97,7 @@ class Aggregator:
         after: float,
         generator: np.random.Generator,
     ) -> Statistics:
-        """Store what ended in `rollout`; learn when an iteration is complete. What is logged of it.
+        """Store the finished episodes of `rollout`, and learn when an iteration is complete; returns its log.
 
         Args:
             policy: whose parameters change.
@@ -147,7 +147,7 @@ class Aggregator:
     def learn(
         self, policy: Policy, optimiser: Any, iteration: int, done: float, generator: np.random.Generator
     ) -> Statistics:
-        """Epochs over everything stored up to `iteration`; means of what is logged. As `advance`."""
+        """Train for epochs over the store up to `iteration`; returns means of the log (see `advance`)."""
         settings = self._settings
         entries = [one for one in self._store.entries if one.iteration <= iteration]
         if not entries:
@@ -238,7 +238,7 @@ class Aggregator:
         ]
 
     def restore_state(self, saved: list[list[Tree]]) -> None:
-        """Go on where `saved` was made."""
+        """Restore the state `saved`."""
         self._begun = [
             [{name: value.numpy() for name, value in part.items()} for part in parts] for parts in saved
         ]

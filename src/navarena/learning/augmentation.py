@@ -34,7 +34,7 @@ def mirror_actions(actions: Sequence[str]) -> Int64[np.ndarray, "a"]:
 def draw_changes(
     settings: AugmentationSettings, generator: np.random.Generator, count: int
 ) -> Float[np.ndarray, "count 9"]:
-    """(count, 9) float64: the changes of so many images, in the order of COLUMNS.
+    """(count, 9) float64: the changes of `count` images, in the order of COLUMNS.
 
     Top and left are where the window begins, as shares of the room that it leaves; size is the window's share
     of both sides; down and across are the shift in shares of the sides; the last four are amounts of colour
@@ -143,7 +143,7 @@ class Augmenter:
             observations[name][rows] *= np.array(SIGNS[name], observations[name].dtype)
 
     def exchange(self, actions: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
-        """(N,) what the bodies do for the policy's `actions` (N,), or the other way round."""
+        """(N,) mirrored actions: from the policy's `actions` (N,) to the bodies' and back."""
         return (
             np.where(self._mirrored, self._other_side[actions], actions) if self._mirrored.any() else actions
         )
@@ -153,6 +153,6 @@ class Augmenter:
         return {"changes": self._changes.tolist(), "mirrored": self._mirrored.tolist()}
 
     def restore_state(self, saved: dict[str, Any]) -> None:
-        """Go on where `saved` was made."""
+        """Restore the state `saved`."""
         self._changes = np.array(saved["changes"]).reshape(-1, len(COLUMNS))
         self._mirrored = np.array(saved["mirrored"], bool)

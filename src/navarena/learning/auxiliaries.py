@@ -40,7 +40,7 @@ CONTRAST_FEATURES = 64
 
 @dataclass
 class Watched:
-    """What a policy computed on its way to a judgement.
+    """Intermediate results of a policy's judgement.
 
     Attributes:
         seen: (B, F) float32, features of the images before goals come in; of all observations where the
@@ -89,7 +89,7 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
 
 
 def find_visual(policy: RecurrentPolicy) -> torch.nn.Module:
-    """The part of the encoder that sees images alone; the whole encoder where there is none."""
+    """The encoder's image network; the whole encoder if there is none."""
     return dict(policy.encoder.named_children()).get("image_encoder", policy.encoder)
 
 
@@ -294,7 +294,7 @@ class ContrastHead(torch.nn.Module):
 def judge_fragment(
     policy: Policy, part: Fragment, generator: np.random.Generator
 ) -> tuple[Judgement, Tensor, dict[str, float]]:
-    """What `policy` says of a fragment, the sum () of its auxiliary losses, and what is logged of these.
+    """The judgement of `policy` on a fragment, the sum () of auxiliary losses, and their log.
 
     The sum is 0 for a policy without auxiliaries. `generator` draws for them.
     """

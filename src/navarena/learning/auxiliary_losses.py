@@ -95,7 +95,7 @@ def recognition_loss(logits: Tensor, present: Tensor) -> Tensor:
 
 
 def seen_class_loss(logits: Tensor, classes: Tensor) -> Tensor:
-    """Class of what is seen: mean cross-entropy over all steps, () float32.
+    """Class of the seen object: mean cross-entropy over all steps, () float32.
 
     Args:
         logits: (B, K) float32.
@@ -132,7 +132,7 @@ def contrast_loss(positive: Tensor, negative: Tensor, counted: Tensor) -> Tensor
 
 
 def count_horizons(mask: Tensor, start: Tensor, slot: Tensor, horizons: tuple[int, ...]) -> Tensor:
-    """(S, K) bool: whether the step so many after each start is in the fragment and of its episode.
+    """(S, K) bool: whether step k after each start lies in the fragment and in the same episode.
 
     Args:
         mask: (T, N) bool, False where the step is the first of an episode.

@@ -1,4 +1,4 @@
-"""Settings of what is learned beside the policy: auxiliary losses, and augmentation of images."""
+"""Settings of auxiliary losses and of image augmentation."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ _WITH_TARGET = ("progress", "goal_distance", "recognition", "seen_class")
 
 @dataclass(frozen=True)
 class Auxiliary:
-    """One auxiliary loss.
+    """Settings of one auxiliary loss.
 
     Attributes:
         kind: what is predicted.
@@ -114,6 +114,6 @@ class AugmentationSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is changed, as results of such a policy say it: crop=0.1 and the like."""
+        """Names of the augmentations as in results of such a policy, such as crop=0.1."""
         amounts = {"crop": self.crop, "shift": self.shift, "jitter": self.jitter, "mirror": self.mirror}
         return tuple(f"{name}={amount:g}" for name, amount in amounts.items() if amount > 0)

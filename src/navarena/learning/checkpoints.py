@@ -1,4 +1,4 @@
-"""Checkpoints: a folder with a policy's weights, what they are, and what a training goes on from.
+"""Checkpoints: folders with a policy's weights, their description, and the state that resumes a training.
 
 model.safetensors   weights
 heads.safetensors   those of heads that only losses use, where there are any: adaptation goes on with them
@@ -43,7 +43,7 @@ ActingPolicy = RecurrentPolicy | GraphPolicy
 
 @dataclass(frozen=True)
 class CheckpointInfo:
-    """What a checkpoint is: enough to build its policy and to say how it was made.
+    """Description of a checkpoint, from which its policy is built and its training is reported.
 
     Attributes:
         protocol: id that it was trained on, with options.
@@ -99,13 +99,13 @@ class CheckpointInfo:
 
     @property
     def trained_with(self) -> tuple[str, ...]:
-        """What results of it say: corruptions, augmentations, selection on reported episodes."""
+        """Notes for results: corruptions and augmentations in training, selection on reported episodes."""
         chosen = (SELECTED,) if self.selection == "paper" else ()
         return (*self.corruptions, *self.augmentations, *chosen)
 
     @property
     def resizes(self) -> tuple[str, ...]:
-        """The sizes to which it brings images, as of agents."""
+        """The sizes to which images are resized, as agents declare them."""
         return tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in self.inputs if one.is_image)
 
     def build(self) -> ActingPolicy:
@@ -191,7 +191,7 @@ def earlier_folders(folder: Path) -> dict[int, Path]:
 
 
 def read_info(folder: Path) -> CheckpointInfo:
-    """What the checkpoint in `folder` is.
+    """Description of the checkpoint in `folder`.
 
     Raises FileError when there is none, it is damaged, or of another format.
     """
@@ -206,7 +206,7 @@ def read_info(folder: Path) -> CheckpointInfo:
 
 
 def load_policy(folder: Path) -> tuple[CheckpointInfo, ActingPolicy]:
-    """The policy of the checkpoint in `folder`, for evaluation, and what it is.
+    """The policy of the checkpoint in `folder`, for evaluation, and its description.
 
     Raises FileError when a file is missing or damaged, or when the files do not belong together.
     """
@@ -227,7 +227,7 @@ def load_policy(folder: Path) -> tuple[CheckpointInfo, ActingPolicy]:
 
 
 def load_body_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
-    """As `load_policy`, of bodies in scenes alone; raises InputError for a policy on graphs, too."""
+    """`load_policy` for bodies in scenes; also raises InputError for a policy on graphs."""
     info, policy = load_policy(folder)
     if not isinstance(policy, RecurrentPolicy):
         raise InputError(
@@ -261,7 +261,7 @@ def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind:
 
 
 def load_resume(folder: Path) -> dict[str, Any] | None:
-    """The state from which the training in `folder` goes on; None when there is none.
+    """The state that resumes the training in `folder`; None if there is none.
 
     Only tensors and plain values are read (weights_only); its environments are a pickle within, so go on only
     with what you trained yourself. Raises FileError when it is damaged or of another format.
@@ -283,7 +283,7 @@ def load_resume(folder: Path) -> dict[str, Any] | None:
 
 
 def require_same_recipe(now: Mapping[str, Any], before: Mapping[str, Any], folder: Path) -> None:
-    """Raise InputError, with the first setting that differs, when a training goes on with another recipe."""
+    """Raise InputError naming the first differing setting if a training is resumed with another recipe."""
     ours, theirs = _flatten(now), _flatten(before)
     for name in [*theirs, *ours]:
         if ours.get(name) != theirs.get(name):

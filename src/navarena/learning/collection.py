@@ -206,7 +206,7 @@ class Collector:
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
 
     def _find_kept(self, result: StepResult, over: Mapping[int, Episode], ended: np.ndarray) -> np.ndarray:
-        """(N,) bool: slots in which the policy's state goes on after a step and what began then.
+        """(N,) bool: slots whose policy state continues after a step, given the episodes that began.
 
         Args:
             result: of the step.
@@ -227,7 +227,7 @@ class Collector:
         return kept
 
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
-        """(N,) float32 values of what is seen now, which stays out of the rollout."""
+        """(N,) float32 values of the current observations, which are not in the rollout."""
         seen = rollout.look(self._batch.observe_into(rollout.rows(rollout.steps, self._batch.specs)))
         if self._augmenter is not None:
             seen = {name: value.clone() for name, value in seen.items()}  # the next rollout begins with them
@@ -296,7 +296,7 @@ class Collector:
         return plain, {name: value.cpu() for name, value in self._state.items()}
 
     def restore_state(self, plain: dict[str, Any], state: Tree) -> None:
-        """Go on where a collector of equal arguments stood; the environments are a pickle of that run."""
+        """Restore the state of a collector of equal arguments, with environments from that run's pickle."""
         self._episodes.restore_state(plain["environments"].numpy().tobytes())
         self._mask, self._labels = plain["mask"].to(self._device), plain["labels"].to(self._device)
         if self._mix is not None:

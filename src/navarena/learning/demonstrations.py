@@ -128,7 +128,7 @@ class DemoTraining:
             )
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
-        """Learn until the recipe's frames are reached; what the last checkpoint is.
+        """Learn until the recipe's frames are reached; returns the last checkpoint's description.
 
         Args:
             report: called with every line of the log, one for each pass.

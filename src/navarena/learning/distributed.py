@@ -92,13 +92,13 @@ class Processes:
             return bool(self._store.add(str(self._rollouts), 0) >= share * self.count)
 
     def end_rollout(self) -> None:
-        """Tell the others that the rollout of this process is complete."""
+        """Announce to the other processes that this process's rollout is complete."""
         if self.count > 1:
             with self._talk():
                 self._store.add(str(self._rollouts), 1)
 
     def wait(self) -> None:
-        """Go on when all processes are here."""
+        """Wait for all processes."""
         self.add_up(torch.zeros(1))
 
     def close(self) -> None:
@@ -152,19 +152,19 @@ def join_processes(device: str = "cpu") -> tuple[Processes, str]:
 
 
 def part_path(folder: Path, updates: int, rank: int) -> Path:
-    """The file of the process `rank` that belongs to the checkpoint in `folder` after so many updates."""
+    """File of process `rank` for the checkpoint in `folder` after `updates` updates."""
     return folder / PARTS / f"{updates}-{rank}.pt"
 
 
 def save_part(folder: Path, updates: int, rank: int, data: bytes) -> None:
-    """Write what the process `rank` goes on from, beside those of earlier updates; raises StorageError."""
+    """Write the resume state of process `rank`, beside those of earlier updates; raises StorageError."""
     path = part_path(folder, updates, rank)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, data)
 
 
 def load_part(folder: Path, updates: int, rank: int) -> dict[str, Any]:
-    """What the process `rank` goes on from; raises FileError when it is missing or damaged."""
+    """The resume state of process `rank`; raises FileError if it is missing or damaged."""
     path = part_path(folder, updates, rank)
     try:
         part: dict[str, Any] = torch.load(path, weights_only=True)

@@ -11,7 +11,7 @@ RANDOM_TRUNK = "random"
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """How the observations of a policy become one vector.
+    """Settings of the encoder that turns observations into one vector.
 
     Attributes:
         images: the network of images. "small": three convolutions and a layer, a ReLU after each (SimpleCNN

@@ -1,4 +1,4 @@
-"""Training of networks from examples: minibatches, a log and checkpoints, from which it goes on.
+"""Supervised training of networks: minibatches, a log, and checkpoints that resume it.
 
 Policies are trained from rollouts (`training`); segmenters and the joint space from what is kept on disk.
 """
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @runtime_checkable
 class FittingRecipe(Protocol):
-    """What the recipes of such trainings have in common; see SegmenterRecipe."""
+    """Interface of recipes of supervised trainings; see SegmenterRecipe."""
 
     @property
     def optimiser(self) -> OptimiserSettings:
@@ -50,7 +50,7 @@ class FittingRecipe(Protocol):
 
     @property
     def seed(self) -> int:
-        """Of everything that is drawn."""
+        """Seed of all random draws."""
         ...
 
     @property
@@ -69,7 +69,7 @@ Info = TypeVar("Info")
 
 
 class Fitting(ABC, Generic[AnyRecipe, Info]):
-    """A training from examples that was begun, or goes on from the checkpoint in its folder.
+    """A supervised training, new or resumed from the checkpoint in its folder.
 
     On a processor it goes on with the same bits. Derive from this, call `_begin` at the end of the
     constructor, and write what is abstract.
@@ -115,10 +115,10 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
 
     @abstractmethod
     def _write(self, info: Info) -> None:
-        """Write the network, as what uses it reads it, beside what a training goes on from."""
+        """Write the network for its users, and the state that resumes the training."""
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> Info:
-        """Train until the recipe's frames are learned from; what the last checkpoint is.
+        """Train on the recipe's number of frames; returns the last checkpoint's description.
 
         Args:
             report: called with every line of the log.
@@ -148,7 +148,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         """Nothing is held open."""
 
     def advance(self) -> float:
-        """One minibatch and the update from it; its loss. Raises CheckFailedError as `run`."""
+        """Draw a minibatch and update; returns its loss. Raises CheckFailedError as `run` does."""
         for group in self._optimiser.param_groups:
             group["lr"] = self._rate()
         loss = self._compute_loss()
@@ -171,7 +171,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         return rate.last + (rate.first - rate.last) * 0.5 * (1 + math.cos(math.pi * done))
 
     def _choose(self, total: int) -> np.ndarray:
-        """(batch,) int64 examples of this update: each of `total` once in a pass, in an order of its own."""
+        """(batch,) int64 examples of this update: each of `total` once per pass, in random order."""
         chosen = np.zeros(self.recipe.batch, np.int64)
         for row in range(self.recipe.batch):
             epoch, place = divmod(self.frames + row, total)
@@ -201,7 +201,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         self._write(self._describe_now())
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        """Go on from `saved`; lines of the log that were written after it are taken back."""
+        """Restore `saved`, and remove lines of the log that were written after it."""
         self.frames, self.updates, self._losses = saved["frames"], saved["updates"], saved["losses"]
         self._network.load_state_dict(saved["weights"])
         self._optimiser.load_state_dict(saved["optimiser"])

@@ -14,7 +14,7 @@ Blank = Literal["instruction", "vision", "occupancy", "semantics"]
 
 @dataclass(frozen=True)
 class FollowerSettings:
-    """Sizes of an agent of cross-modal attention (CMA), and what it remembers along tours.
+    """Sizes of an agent of cross-modal attention (CMA), and its memory along tours.
 
     The defaults are the small network; see PAPER for VLN-CE's (models/cma_policy.py).
 

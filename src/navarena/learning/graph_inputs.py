@@ -1,4 +1,4 @@
-"""What agents on navigation graphs see. Nothing here needs PyTorch."""
+"""Inputs of agents on navigation graphs. Nothing here needs PyTorch."""
 
 from navarena.learning.inputs import TOKENS
 

@@ -1,4 +1,4 @@
-"""Health of a training: what in a line of its log tells that something is wrong."""
+"""Health checks of a training, from the lines of its log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ LEAST_ENTROPY = 1e-3
 
 
 def describe_health(row: Mapping[str, Any]) -> list[str]:
-    """What is wrong in `row`, a line of the log of kind "training", in words; empty when all is well."""
+    """Problems in `row`, a log line of kind "training", in words; empty if there are none."""
     found = []
     if row.get("ratio_error", 0.0) > MAX_RATIO_ERROR:
         found.append(f"ratio {row['ratio_error']:.2g} from 1 before the first step: acting is not learning")

@@ -1,4 +1,4 @@
-"""Inflections: how often a teacher's labels change, from which the weight of changed labels follows."""
+"""Inflections: frequency of changes of a teacher's labels, and the weight of changed labels."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from navarena.tasks.teacher import make_teacher
 
 
 class Inflections(NamedTuple):
-    """How often labels changed.
+    """Counts of steps and label changes.
 
     Attributes:
         steps: labels that were counted.
@@ -47,7 +47,7 @@ def count_inflections(labels: Int64[np.ndarray, "t n"], first: Bool[np.ndarray, 
 
 
 def measure_inflections(recipe: Recipe, episodes: int = 200) -> Inflections:
-    """Let the teacher of `recipe` run so many `episodes` of its split alone, and count; nothing is rendered.
+    """Count inflections in `episodes` episodes that the recipe's teacher runs, without rendering.
 
     Raises InputError for continuous actions, which no teacher labels.
     """

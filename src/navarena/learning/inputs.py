@@ -81,7 +81,7 @@ def choose_inputs(
 
 
 def choose_targets(specs: Mapping[str, ObservationSpec], names: Sequence[str]) -> tuple[InputSpec, ...]:
-    """What rollouts store of observations that losses predict, `names`: whole numbers as int32, or float32.
+    """Specs of the observations `names` that losses predict: integers as int32, others as float32.
 
     Raises UnknownNameError for a name without observation.
     """

@@ -79,7 +79,7 @@ def imitation_loss(log_probs: Tensor, labels: Tensor, weights: Tensor) -> Tensor
 
 
 def episode_imitation_loss(log_probs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """The same for each episode, then the mean over episodes, () float32.
+    """Imitation loss per episode, then the mean over episodes, () float32.
 
     As VLN-CE (base_il_trainer.py 204), where every column is one padded episode. Columns without labels do
     not count.

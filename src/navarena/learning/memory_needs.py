@@ -15,7 +15,7 @@ _REFUSALS = ("can't allocate memory", "out of memory", "not enough memory")
 
 
 def rollout_bytes(recipe: Recipe, inputs: Sequence[InputSpec]) -> int:
-    """Bytes of the observations in a rollout of `recipe`: most of what it takes before it learns."""
+    """Bytes of the observations in a rollout of `recipe`, which dominate memory before learning."""
     each = sum(int(np.prod(one.shape)) * np.dtype(one.dtype).itemsize for one in inputs)
     return each * recipe.slots * recipe.stored_steps
 
@@ -30,7 +30,7 @@ def total_bytes() -> int | None:
 
 @contextmanager
 def telling_memory_needs(recipe: Recipe, inputs: Sequence[InputSpec], checks: bool = False) -> Iterator[None]:
-    """Turn a lack of memory in the block into an InputError with what the recipe takes and what to lower.
+    """Turn a MemoryError in the block into an InputError that names the recipe's needs and remedies.
 
     Args:
         recipe: of the training.

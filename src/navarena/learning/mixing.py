@@ -31,7 +31,7 @@ class TeacherMix:
         self.led = np.zeros(slots, bool)
 
     def begin(self, chosen: Bool[np.ndarray, "n"], done: float) -> None:
-        """Draw who leads the episodes that begin in the `chosen` (N,) bool slots; `done` as of a Schedule."""
+        """Draw teacher or learner for episodes that begin in the `chosen` (N,) bool slots (`done`: see Schedule)."""
         share = self._settings.teacher_share.at(done)
         if self._settings.mixing == "episode":
             self.led = np.where(chosen, self._generator.random(len(chosen)) < share, self.led)
@@ -53,5 +53,5 @@ class TeacherMix:
         return {"led": self.led.tolist()}
 
     def restore_state(self, saved: dict[str, Any]) -> None:
-        """Go on where `saved` was made."""
+        """Restore the state `saved`."""
         self.led = np.array(saved["led"], bool)

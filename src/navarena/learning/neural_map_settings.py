@@ -1,4 +1,4 @@
-"""Settings of neural maps: memories that write what they see into a map. Nothing here needs PyTorch."""
+"""Settings of neural maps: memories that write features into a map. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from navarena.mapping.feature_map import EGO_CELLS, GLOBAL_CELLS
 
 @dataclass(frozen=True)
 class NeuralMapSettings:
-    """What a memory writes into a map of cells of 0.8 m around the start, and how it reads it.
+    """Settings of a neural map of cells of 0.8 m around the start: what is written and read.
 
     Attributes:
         kind: "projected": features of images, dropped to where they are seen, the greatest of each kept

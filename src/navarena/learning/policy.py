@@ -1,4 +1,4 @@
-"""Policies: one interface for acting, and for evaluating what was done."""
+"""Policies: one interface for choosing actions and for evaluating executed ones."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ policies (N, K) float32."""
 
 
 class Decision(NamedTuple):
-    """What a policy decided in N slots.
+    """Decisions of a policy in N slots.
 
     Attributes:
         actions: (N,) int64, or (N, K) float32.
@@ -34,7 +34,7 @@ class Decision(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What a policy says of T x N steps.
+    """Judgement of a policy on T x N steps.
 
     Attributes:
         distribution: over the actions, (T, N).
@@ -82,7 +82,7 @@ class Policy(torch.nn.Module):
 
     @abstractmethod
     def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
-        """The `state` after a step in which `actions` (N,) or (N, K) were taken, whoever chose them."""
+        """The `state` after a step in which `actions` (N,) or (N, K) were executed."""
 
     @abstractmethod
     def evaluate_sequence(self, observations: Tree, actions: Tensor, state: Tree, mask: Tensor) -> Judgement:
@@ -97,11 +97,11 @@ class Policy(torch.nn.Module):
 
     @property
     def frozen(self) -> tuple[InputSpec, ...]:
-        """What layers that do not learn make of images, for rollouts to keep; see Encoder."""
+        """Specs of frozen image features that rollouts store; see Encoder."""
         return ()
 
     def see_frozen(self, observations: Tree) -> Tree:
-        """What stands in `frozen`, name -> (N, ...) float32, of the images in name -> (N, ...)."""
+        """Frozen features, name -> (N, ...) float32, of the images in name -> (N, ...)."""
         return {}
 
     def learn_statistics(self, observations: Tree) -> None:
@@ -151,7 +151,7 @@ class RecurrentPolicy(Policy):
         torch.nn.init.zeros_(self.critic.bias)
 
     def mask_action(self, action: int) -> None:
-        """Never take the discrete `action` from here on; raises InputError where no other is left."""
+        """Exclude the discrete `action` from now on; raises InputError if no other is left."""
         self.head.mask(action)
 
     def _make_action_encoder(self, features: int) -> torch.nn.Module | None:
@@ -188,7 +188,7 @@ class RecurrentPolicy(Policy):
         return Decision(actions, self.replace_actions(after, actions), values, distribution.log_prob(actions))
 
     def _encode(self, observations: Tree, previous: Tensor, mask: Tensor) -> Tensor:
-        """(B, F) float32: what the memory takes of B steps, `previous` (B, ...) the actions before them."""
+        """(B, F) float32 memory inputs of B steps; `previous` (B, ...) are the actions before them."""
         parts = [observations[name].float() for name in POSE_INPUTS] if self._has_pose else []
         parts.append(self.encoder(observations))
         if self.action_encoder is not None:

@@ -1,4 +1,4 @@
-"""Precision: in which numbers the products of a policy are computed, and what the processor can do."""
+"""Precision: number types of a policy's matrix products, and the processor's support for them."""
 
 from pathlib import Path
 

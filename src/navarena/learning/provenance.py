@@ -17,7 +17,7 @@ def find_commit() -> str:
 
 
 def _ask_git(folder: Path, *arguments: str) -> str:
-    """What git says of `folder`; empty where it does not answer."""
+    """Output of a git command in `folder`; empty if it fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=False

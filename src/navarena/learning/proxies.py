@@ -43,7 +43,7 @@ class Paths:
     """
 
     tokens: Tensor
-    walk: Walk
+    walk: ObservedSteps
     distances: Tensor
     episode: Tensor
     step: Tensor
@@ -71,7 +71,7 @@ def find_whole_episodes(
 
 
 def gather_paths(policy: GraphPolicy, part: Fragment) -> Paths | None:
-    """The whole episodes of a fragment; None where there is none."""
+    """The complete episodes of a fragment; None if there are none."""
     begins, labels = ~part.mask, part.labels
     whole = find_whole_episodes(begins.cpu().numpy(), (labels == 0).cpu().numpy())
     if not whole:
@@ -135,7 +135,7 @@ class ProxyLearner:
         self._settings, self._generator = settings, generator
 
     def mlm(self, paths: Paths) -> Tensor:
-        """Masked words: cross-entropy, mean over the words that are to be told."""
+        """Masked words: cross-entropy, mean over the masked words."""
         told, shown = self._hide_words(paths.tokens)
         fused = self._fuse_path(replace(paths, tokens=shown), self._describe(paths.walk))
         logits = self._heads.tell_words(fused.words[told], self._network.words.weight)
@@ -207,7 +207,7 @@ class ProxyLearner:
         return match_loss(torch.stack(logits, 1), counted)
 
     def _describe(self, walk: ObservedSteps) -> Tensor:
-        """(S, W), what the history says of steps, without their numbers."""
+        """(S, W) history vectors of steps without their numbers."""
         rows = torch.arange(len(walk.view), device=walk.view.device)
         taken = walk.candidate_angles[rows, (walk.actions - 1).clamp_min(0)] * (walk.actions > 0)[:, None]
         views = self._network.feature_dropout(walk.views)
@@ -238,7 +238,7 @@ class ProxyLearner:
         return words[paths.episode], is_word[paths.episode], history, before
 
     def _hide_words(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """(E, L) bool, the words to be told, and (E, L) int64, what stands in their places."""
+        """(E, L) bool mask of words to predict, and (E, L) int64 masked tokens."""
         draw, settings = self._generator, self._settings
         known = tokens.cpu().numpy()
         told = self._draw_some(known != 0, settings.word_share)
@@ -258,7 +258,7 @@ class ProxyLearner:
         return chosen
 
     def _hide_seen(self, walk: ObservedSteps) -> ObservedSteps:
-        """`walk` with steps in which what is seen has no features, or no angles."""
+        """`walk` with features or angles hidden in some steps."""
         settings, count = self._settings, len(walk.view)
         no_image = self._generator.random(count) < settings.image_share
         no_angle = ~no_image & (self._generator.random(count) < settings.angle_share)
@@ -329,7 +329,7 @@ def match_loss(logits: Tensor, counted: Tensor) -> Tensor:
 
 
 def find_same(paths: Paths) -> Bool[np.ndarray, "e e"]:
-    """(E, E) bool: which episodes have the same path, told by their lengths and by what is seen."""
+    """(E, E) bool: whether two episodes have the same path, by length and views."""
     ones = paths.is_there.float()
     views = (paths.walk.views.mean((1, 2))[paths.rows] * ones).sum(1)
     looks = (paths.walk.view[paths.rows] * ones).sum(1)

@@ -13,7 +13,7 @@ PROXIES = ("mlm", "sap", "sar", "sprel", "mrc", "itm")
 
 @dataclass(frozen=True)
 class ProxySettings:
-    """What HAMT learns before it learns to act (Chen et al. 2021, pretrain_src).
+    """Settings of HAMT's pre-training tasks (Chen et al. 2021, pretrain_src).
 
     Every minibatch learns one task, drawn by the weights. The shares are the published ones.
 
@@ -52,5 +52,5 @@ class ProxySettings:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Those of PROXIES, in order."""
+        """Weights of PROXIES, in order."""
         return (self.mlm, self.sap, self.sar, self.sprel, self.mrc, self.itm)

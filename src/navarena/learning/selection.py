@@ -1,4 +1,4 @@
-"""Selection of checkpoints: when a training is evaluated, on which episodes, and what is best."""
+"""Selection of checkpoints: schedule and episodes of evaluations, and the rule for the best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Score:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One evaluation during a training.
+    """Result of one evaluation during a training.
 
     Attributes:
         frames: learned from before.

@@ -1,4 +1,4 @@
-"""What a training starts from: its task, its policy, and what a checkpoint says of both."""
+"""Set-up of a training: its task, its policy, and their description for checkpoints."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -127,7 +127,7 @@ def make_slots(
     worlds: WorldCache,
     threads: int,
 ) -> list[Slots]:
-    """The recipe's slots in as many groups of equal size as there are `samplers`.
+    """The recipe's slots in equal groups, one per sampler.
 
     The first has its scenes from `worlds`, the others open theirs alike into stores of their own.
     """
@@ -240,7 +240,7 @@ def bias_declaration(policy: ActingPolicy, task: Task | GraphTask, bias: float) 
 
 
 def describe_policy(recipe: Recipe, task: Task | GraphTask, batch: Batch) -> CheckpointInfo:
-    """What a checkpoint of `recipe` says of itself; raises InputError for what its protocol does not have."""
+    """Description of a checkpoint of `recipe`; raises InputError for inputs that its protocol lacks."""
     for name in recipe.masked:
         require_name("action", name, task.actions)
     return CheckpointInfo(

@@ -55,7 +55,7 @@ def find_chain(text: str) -> type["SkillChainAgent"]:
 
 
 class SkillChainAgent(Agent):
-    """Plays the skill of the modality by which the current goal is given.
+    """Acts with the skill for the modality of the current goal.
 
     Args:
         task: goat-v1, or one of its skills.

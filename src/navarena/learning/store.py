@@ -25,7 +25,7 @@ SHARD = 256
 
 @dataclass(frozen=True)
 class Entry:
-    """One episode of a store.
+    """Index entry of one stored episode.
 
     Attributes:
         key: who collected which episode; nothing is stored twice under one.
@@ -98,7 +98,7 @@ class TrajectoryStore:
         return True
 
     def flush(self) -> None:
-        """Write what is still in memory: a shard, then the index. Raises StorageError."""
+        """Write pending episodes: a shard, then the index. Raises StorageError."""
         if not self._pending:
             return
         data = _encode(self._pending)

@@ -19,7 +19,7 @@ Tree = dict[str, Tensor]
 
 
 def reset_rows(state: Tree, mask: Tensor) -> Tree:
-    """`state` with 0 in the rows where `mask` (N,) bool is False: what was there before an episode began."""
+    """`state` with rows zeroed where `mask` (N,) bool is False, as at the start of an episode."""
     return {name: _reset(value, mask) for name, value in state.items()}
 
 

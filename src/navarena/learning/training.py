@@ -1,4 +1,4 @@
-"""Training: rollouts and updates by a recipe, with a log and checkpoints, from which it goes on."""
+"""Training: rollouts and updates by a recipe, with a log, and checkpoints that resume it."""
 
 import io
 import json
@@ -67,7 +67,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Machine:
-    """What a training computes on.
+    """Devices and processes of a training.
 
     Attributes:
         threads: of PyTorch and of rendering. One process with one thread per core is fastest; bits of sums
@@ -82,7 +82,7 @@ class Machine:
 
 
 class Training:
-    """A training that was begun, or goes on from the checkpoint in its folder.
+    """A training, new or resumed from the checkpoint in its folder.
 
     Args:
         recipe: what is trained.
@@ -198,7 +198,7 @@ class Training:
             write_atomic(folder / LOG, b"")
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
-        """Train until the recipe's frames are collected; what the last checkpoint is.
+        """Train until the recipe's frames are collected; returns the last checkpoint's description.
 
         Args:
             report: called with every line of the log.
@@ -245,11 +245,11 @@ class Training:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of this process and those that went before it, all of their threads together."""
+        """Processor seconds of this process and the resumed ones, all threads together."""
         return self._cpu_before + time.process_time()
 
     def _describe(self) -> CheckpointInfo:
-        """What a checkpoint of now says of itself."""
+        """Description of a checkpoint of the current state."""
         return replace(
             self._info,
             frames=self.frames,
@@ -264,7 +264,7 @@ class Training:
             sampler.close()
 
     def advance(self) -> Statistics:
-        """One rollout and the update from it; what is logged of it.
+        """Collect one rollout and update; returns its log.
 
         Raises CheckFailedError as `run`.
         """
@@ -355,7 +355,7 @@ class Training:
             drop_parts(folder, self.updates, processes.rank)
 
     def _make_resume(self) -> dict[str, Any]:
-        """What this process goes on from, beside weights and optimiser."""
+        """State that resumes this process, besides weights and optimiser."""
         plain, state = self._collector.save_state()
         states = {name: one.bit_generator.state for name, one in self._generators.items()}
         return {
@@ -372,7 +372,7 @@ class Training:
         }
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        """Go on from `saved`; lines of the log that were written after it are taken back."""
+        """Restore `saved`, and remove lines of the log that were written after it."""
         processes, before = self._processes, saved.get("processes", 1)
         if before != processes.count:
             raise InputError(

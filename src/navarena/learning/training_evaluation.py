@@ -107,7 +107,7 @@ class TrainingEvaluation:
         self._episodes: tuple[Episode, ...] = ()
 
     def evaluate(self, folder: Path) -> tuple[int, dict[str, Score]]:
-        """How many episodes were played, and the means, of the checkpoint in `folder`.
+        """Number of episodes and mean metrics of the checkpoint in `folder`.
 
         Raises CheckFailedError when the agent breaks an episode, FileError for a damaged checkpoint.
         """

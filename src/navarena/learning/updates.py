@@ -1,4 +1,4 @@
-"""Updates: one rollout's steps of the optimiser, for PPO and for imitation."""
+"""Optimiser steps for one rollout, by PPO and by imitation."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -71,7 +71,7 @@ def update_ppo(
     generator: np.random.Generator,
     processes: Processes = ALONE,
 ) -> Statistics:
-    """Learn from one rollout by PPO; what is logged of it.
+    """Learn from one rollout by PPO; returns the log.
 
     Args:
         policy: whose parameters change.
@@ -135,7 +135,7 @@ def update_ppo(
 
 @contextmanager
 def _freeze(policy: Policy, is_on: bool) -> Iterator[None]:
-    """Where `is_on`, let nothing but the value's last layer learn within the block."""
+    """Context that, if `is_on`, freezes everything but the value's last layer."""
     frozen = [one for name, one in policy.named_parameters() if is_on and not name.startswith("critic.")]
     frozen = [one for one in frozen if one.requires_grad]
     for one in frozen:
@@ -156,7 +156,7 @@ def update_imitation(
     generator: np.random.Generator,
     processes: Processes = ALONE,
 ) -> Statistics:
-    """Learn the labels of one rollout; what is logged of it. Arguments and errors are those of `update_ppo`.
+    """Learn the labels of one rollout; returns the log. Arguments and errors as in `update_ppo`.
 
     Raises InputError for a policy of continuous actions.
     """
@@ -260,7 +260,7 @@ def _run_epochs(
 
 
 def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
-    """() float32: what the mean in the loss of `part` was divided by."""
+    """() float32: divisor of the mean in the loss of `part`."""
     if isinstance(settings, PPOSettings) or settings.actor_critic is not None:
         return torch.tensor(float(part.mask.numel()))
     return (part.weights * (part.labels != NO_LABEL)).sum()

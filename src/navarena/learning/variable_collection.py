@@ -27,7 +27,7 @@ class Claims:
         self._left, self._lock = frames, threading.Lock()
 
     def take(self, frames: int) -> bool:
-        """Whether so many were left; they are taken then."""
+        """Claim `frames` if so many are left; returns whether they were."""
         with self._lock:
             if self._left < frames:
                 return False
@@ -61,7 +61,7 @@ class VariableCollector:
 
     @property
     def ended(self) -> list[dict[str, float]]:
-        """As of Collector."""
+        """See Collector."""
         return [row for one in self._groups for row in one.ended]
 
     @ended.setter
@@ -71,11 +71,11 @@ class VariableCollector:
 
     @property
     def dropped(self) -> int:
-        """As of Collector."""
+        """See Collector."""
         return sum(one.dropped for one in self._groups)
 
     def collect(self, rollout: Rollout, done: float) -> Rollout:
-        """Fill `rollout`, which has memory for more steps than the mean; `done` is as of Collector.
+        """Fill `rollout`, which has memory for more steps than the mean; see Collector for `done`.
 
         Returns the steps of it that some group took. Its `lengths` say how many each slot has.
 
@@ -111,13 +111,13 @@ class VariableCollector:
         return whole
 
     def save_state(self) -> tuple[dict[str, Any], Tree]:
-        """As of Collector."""
+        """See Collector."""
         saved = [one.save_state() for one in self._groups]
         states = {name: torch.cat([state[name] for _, state in saved]) for name in saved[0][1]}
         return {"groups": [plain for plain, _ in saved]}, states
 
     def restore_state(self, plain: dict[str, Any], state: Tree) -> None:
-        """As of Collector."""
+        """See Collector."""
         count = len(self._groups)
         for place, one in enumerate(self._groups):
             own = {name: value.chunk(count)[place] for name, value in state.items()}

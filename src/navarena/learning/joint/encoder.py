@@ -28,7 +28,7 @@ _REMEDY = "train it again (navarena train joint-small)"
 
 @dataclass(frozen=True)
 class JointInfo:
-    """What a joint space's checkpoint is: enough to build its towers and to say how it was made.
+    """Description of a joint space's checkpoint, from which its towers are built.
 
     Attributes:
         protocol: whose goals it is meant for.
@@ -73,7 +73,7 @@ def save_joint(folder: Path, info: JointInfo, network: JointNetwork) -> None:
 
 
 def read_joint_info(folder: Path) -> JointInfo:
-    """What the joint space in `folder` is; raises FileError when there is none, or one of another format."""
+    """Description of the joint space in `folder`; raises FileError if it is missing or of another format."""
     path = folder / INFO
     if not path.is_file():
         raise FileError(

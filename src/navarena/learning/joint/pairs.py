@@ -96,7 +96,7 @@ def load_pairs(settings: PairSettings, split: str, number: int, seed: int = 0) -
 
 
 def draw_pairs(world: World, settings: PairSettings, seed: int) -> HousePairs:
-    """The pairs of one house, anew; raises SceneError for a scene without labels."""
+    """Render the pairs of one house; raises SceneError for a scene without labels."""
     generator = make_generator("joint-pairs", seed, scene_name(world.scene_id))
     goals, listed = find_scene_goals(world), names_of_split(settings.names)
     offered, describer = set(goals.objects.tolist()), find_describer(world)
@@ -190,7 +190,7 @@ class _CropRenderer:
     def _render_crop(
         self, number: int, eye: Float[np.ndarray, "3"], rotation: np.ndarray, hfov: float, is_whole: bool
     ) -> UInt8[np.ndarray, "s s 3"] | None:
-        """What a camera sees of object `number`; None for too little."""
+        """The crop of object `number` in a camera's image; None if too little of it is visible."""
         camera = Camera(width_px=RENDERED_PX, height_px=RENDERED_PX, hfov=hfov)
         rgb = np.zeros((1, RENDERED_PX, RENDERED_PX, 3), np.uint8)
         instance = np.zeros((1, RENDERED_PX, RENDERED_PX), np.int32)

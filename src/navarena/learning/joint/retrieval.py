@@ -1,4 +1,4 @@
-"""How well goal encoders find objects of a house: by a name, by a description, by the image of a goal."""
+"""Retrieval of a house's objects by goal encoders: by name, description and goal image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ very object."""
 
 @dataclass(frozen=True)
 class Retrieval:
-    """One row of the table.
+    """Retrieval scores of one encoder and modality.
 
     Attributes:
         query: one of QUERIES.
@@ -112,7 +112,7 @@ def _search(encoder: GoalEncoder, house: HousePairs) -> Mapping[str, list[Answer
 def _remember(
     encoder: GoalEncoder, house: HousePairs
 ) -> tuple[Float32[np.ndarray, "m d"], Int64[np.ndarray, "m"]]:
-    """(M, D) vectors of what is remembered, and (M,) whose they are."""
+    """(M, D) vectors of remembered views, and (M,) their objects."""
     if not encoder.sees_images:
         return encoder.encode_words(house.facts), np.arange(len(house.facts))
     rows = []
@@ -131,7 +131,7 @@ CALIBRATED: Mapping[str, Modality] = {
 
 
 def calibrate(encoder: GoalEncoder, houses: list[HousePairs]) -> dict[Modality, float]:
-    """Modality -> the score from which on the best match in a house is taken, where the encoder knows it.
+    """Modality -> threshold score from which the best match in a house is accepted.
 
     Of all thresholds the one at which the most matches more are right than wrong.
     """

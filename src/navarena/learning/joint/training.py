@@ -22,7 +22,7 @@ from navarena.scenes.houses.vocabulary import GOAT
 
 
 class JointTraining(Fitting[JointRecipe, JointInfo]):
-    """A training of a joint space that was begun, or goes on from the checkpoint in its folder.
+    """A training of a joint space, new or resumed from the checkpoint in its folder.
 
     Crops and features that are not in the cache folder are made first, house by house.
 

@@ -125,7 +125,7 @@ class ClipGoalEncoder(Encoder):
         self.train()
 
     def train(self, mode: bool = True) -> "ClipGoalEncoder":
-        """As of every module; the frozen network stays in evaluation."""
+        """Set the training mode, but keep the frozen network in evaluation mode."""
         super().train(mode)
         self.trunk.eval()
         return self

@@ -199,7 +199,7 @@ def make_number_layer(
 def apply_number_layer(
     one: InputSpec, layer: torch.nn.Module, values: Tensor, is_plain: bool = False
 ) -> Tensor:
-    """(B, features) float32 of what the input `one` shows, `values` (B, K), by its layer."""
+    """(B, features) float32 features of the `values` (B, K) of input `one`, by its layer."""
     if one.classes:
         return layer(values.long()).flatten(1)
     return layer(values.float() if is_plain else NUMBERS[one.name][1](values.float()))

@@ -109,7 +109,7 @@ GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
 
 
 def name_frozen(image: str) -> str:
-    """What the features are called that frozen layers make of `image`."""
+    """Name of the features that frozen layers compute from `image`."""
     return f"{image}.frozen"
 
 
@@ -127,13 +127,13 @@ class Encoder(torch.nn.Module):
 
     @abstractmethod
     def forward(self, observations: Tree) -> Tensor:
-        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout.
+        """(B, features) float32 features of name -> (B, ...) observations of a rollout.
 
         An image is not read where what stands in `frozen` is there.
         """
 
     def see_frozen(self, observations: Tree) -> Tree:
-        """What stands in `frozen`, name -> (B, ...) float32, of the images in name -> (B, ...)."""
+        """Frozen features, name -> (B, ...) float32, of the images in name -> (B, ...)."""
         return {}
 
     def learn_statistics(self, observations: Tree) -> None:
@@ -197,7 +197,7 @@ class ObservationEncoder(Encoder):
             self.features += number_features
 
     def forward(self, observations: Tree) -> Tensor:
-        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
+        """(B, features) float32 features of name -> (B, ...) observations of a rollout."""
         parts = []
         if self._images:
             images = [observations[one.name] for one in self._images]

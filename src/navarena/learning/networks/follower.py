@@ -17,7 +17,7 @@ SIDE = 4
 
 
 class View(NamedTuple):
-    """What is attended to in one image or map.
+    """Attended features of one image or map.
 
     Attributes:
         name: of the input.
@@ -160,7 +160,7 @@ class _FrozenImageNetwork(torch.nn.Module):
         self.train()
 
     def train(self, mode: bool = True) -> "_FrozenImageNetwork":
-        """As of every module; what is frozen stays in evaluation."""
+        """Set the training mode, but keep frozen parts in evaluation mode."""
         return super().train(False)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -213,7 +213,7 @@ class _MapNetwork(torch.nn.Module):
 
 
 class FollowerMemory(Memory):
-    """Cross-modal attention: one GRU over what is seen, which attends to the words; these attend to places.
+    """Cross-modal attention: a GRU over observations attends to the words, which attend to image places.
 
     A second GRU over everything found makes the output (VLN-CE, models/cma_policy.py; IVLN-CE,
     latent_cma_policy.py and map_cma_policy.py). The states are "vision" and "hidden" (N, 1, H),
@@ -294,7 +294,7 @@ class FollowerMemory(Memory):
         return outputs, after | changed | {"hidden": last["hidden"]}
 
     def _find_kept(self, codes: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """(T, N) bool: steps that go on with the states of the one before; and what tells the next."""
+        """(T, N) bool: steps that continue the states of the step before; and the flag for the next step."""
         if "instruction" not in state:
             return mask, {}
         before = torch.cat((state["instruction"][None], codes[:-1]))

@@ -1,4 +1,4 @@
-"""Gated recurrent units over sequences that begin anew within: one forward and one backward pass by hand.
+"""Gated recurrent units over sequences with resets: hand-written forward and backward passes.
 
 The numbers are those of `torch.nn.GRU`, up to rounding. The loop holds nothing but what depends on the step
 before; the gradient of the weights is one product over all steps, where autograd makes and adds up one for

@@ -22,7 +22,7 @@ VIEW, CANDIDATE, STOP = 0, 1, 2
 
 @dataclass(frozen=True)
 class ObservedSteps:
-    """What was seen in T steps of one episode on a graph, as the sensors of `r2r-v1` give it.
+    """Observations of T steps of one episode on a graph, as the sensors of `r2r-v1` give them.
 
     Attributes:
         views: (T, 36, D) float32, view_features.
@@ -48,7 +48,7 @@ class ObservedSteps:
 
 
 class Fused(NamedTuple):
-    """What the last layer makes of B steps.
+    """Outputs of the last layer for B steps.
 
     Attributes:
         words: (B, L, W).
@@ -109,7 +109,7 @@ class HAMT(torch.nn.Module):
         return (found.detach() if self._settings.frozen_text else found), is_word
 
     def remember(self, walk: ObservedSteps) -> Tensor:
-        """(T, W) float32: a token for each step of a walk, with what was done in it."""
+        """(T, W) float32: a token for each step with its action."""
         rows = torch.arange(len(walk.view), device=walk.view.device)
         taken = walk.candidate_angles[rows, (walk.actions - 1).clamp_min(0)] * (walk.actions > 0)[:, None]
         views = self.feature_dropout(walk.views)
@@ -134,7 +134,7 @@ class HAMT(torch.nn.Module):
         return self.judge(words, is_word, history.expand(steps, -1, -1), is_seen, walk)[0]
 
     def judge(
-        self, words: Tensor, is_word: Tensor, history: Tensor, is_seen: Tensor, walk: Walk
+        self, words: Tensor, is_word: Tensor, history: Tensor, is_seen: Tensor, walk: ObservedSteps
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Logits (B, 1 + C) float32 of the actions in B steps, -inf where none leads, and what words became.
 
@@ -242,7 +242,7 @@ def _find_pointed(walk: ObservedSteps) -> Tensor:
 
 
 class HistoryEncoder(torch.nn.Module):
-    """Tokens of earlier steps: the view ahead, what was done, which step it was, and a mean of all views."""
+    """Tokens of earlier steps: the view ahead, the action, the step number, and a mean of all views."""
 
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
@@ -269,12 +269,12 @@ class HistoryEncoder(torch.nn.Module):
         return self.number(self.describe(image, taken, views, view_angles), step)
 
     def number(self, described: Tensor, step: Tensor) -> Tensor:
-        """(K, W) tokens of what `describe` says of K steps of the numbers `step` (K,), cut at the last."""
+        """(K, W) tokens: vectors of `describe` for K steps with embeddings of their numbers `step` (K,)."""
         tokens: Tensor = self.dropout(self.norm(described + self.steps(step.clamp_max(self._last))))
         return tokens
 
     def describe(self, image: Tensor, taken: Tensor, views: Tensor, view_angles: Tensor) -> Tensor:
-        """(K, W) of K steps without their numbers; arguments as of `forward`."""
+        """(K, W) vectors of K steps without their numbers; arguments as in `forward`."""
         around = self.dropout(self.panorama(views, view_angles))
         is_there = torch.ones(around.shape[:2], dtype=torch.bool, device=around.device)
         for layer in self.panorama_layers:

@@ -1,4 +1,4 @@
-"""Memories with a map: what a step shows is written where the body stands, and a window is read around it.
+"""Map memories: features are written at the body's place, and a window around it is read.
 
 The map of each slot is a part of the state. It is not stored for each step of a rollout: learning takes the
 map before the rollout and writes it anew, with the present weights, as it does with other recurrent states.
@@ -75,7 +75,7 @@ class ProjectedMapMemory(Memory):
         return outputs[0], after
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """As `step`, up to rounding; with reading "code" learning sees another window than acting."""
+        """Equal to repeated `step` up to rounding; with reading "code" it reads other windows than acting."""
         return self._unroll(features, state, mask, adds_projection=self._map.reading == "code")
 
     def _unroll(
@@ -161,7 +161,7 @@ class RecognisedMapMemory(Memory):
         return outputs[0], after
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """As `step`, up to rounding."""
+        """Equal to repeated `step` up to rounding."""
         known, rest = features[..., : POSE + RECOGNISED].detach(), features[..., POSE + RECOGNISED :]
         maps = reset_rows({MAP: state[MAP]}, mask[0])[MAP]
         windows = []
@@ -223,7 +223,7 @@ class WindowEncoder(torch.nn.Module):
 
 
 class MapQuery(torch.nn.Module):
-    """EgoMap's second reading (Beeching et al. 2020, ego_map.py): which cells are like what is asked for.
+    """EgoMap's attention read (Beeching et al. 2020, ego_map.py): cells weighted by similarity to a query.
 
     Cosine similarities of a query with all cells, sharpened by 1 + log(1 + e^s), become shares by a softmax.
     The outcome is the mean cell and its place, column and row of -1 to 1. s is a number of its own, where
@@ -244,7 +244,7 @@ class MapQuery(torch.nn.Module):
         self.features = PROJECTED_CHANNELS + 2
 
     def forward(self, asked: Tensor, windows: Tensor) -> Tensor:
-        """(B, features) float32 of what is asked by (B, inputs) of `windows` (B, W, W, 32)."""
+        """(B, features) float32: the read from `windows` (B, W, W, 32) for queries (B, inputs)."""
         query, sharp = self.layer(asked).float().split((PROJECTED_CHANNELS, 1), 1)
         cells = windows.flatten(1, 2)
         alike = torch.nn.functional.cosine_similarity(cells, query[:, None], 2)

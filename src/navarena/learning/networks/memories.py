@@ -47,7 +47,7 @@ class Memory(torch.nn.Module):
         return torch.stack(outputs), state
 
     def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """As `unroll`, up to rounding, in the form for accelerators where there is one."""
+        """Equal to `unroll` up to rounding, in a form for accelerators if there is one."""
         return self.unroll(features, state, mask)
 
 
@@ -99,7 +99,7 @@ class RecurrentMemory(Memory):
         return outputs, {"hidden": torch.stack(last, 1)}
 
     def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """As `unroll`, up to rounding, in one call: every fragment of an episode is a packed sequence.
+        """Equal to `unroll` up to rounding, in one call: every fragment of an episode is a packed sequence.
 
         The form for accelerators. A fragment that the rollout begins within an episode starts from `state`,
         all others from 0.
@@ -128,7 +128,7 @@ class RecurrentMemory(Memory):
         return outputs, {name: value[rows] for name, value in self._unpack_state(after).items()}
 
     def _pack_state(self, state: Tree) -> Tensor | tuple[Tensor, Tensor]:
-        """What the cells take: (L, N, H), of an LSTM two of them."""
+        """State of the cells: (L, N, H), two of them for an LSTM."""
         parts = tuple(state[name].transpose(0, 1).contiguous() for name in self._names)
         return parts[0] if len(parts) == 1 else parts
 

@@ -1,4 +1,4 @@
-"""Encoders of agents with neural maps: features of what is seen, and what their memory writes."""
+"""Encoders of agents with neural maps: image features, and the inputs of the map memory."""
 
 import math
 from collections.abc import Sequence

@@ -65,7 +65,7 @@ class TiledGoalEncoder(Encoder):
         self.train()
 
     def train(self, mode: bool = True) -> "TiledGoalEncoder":
-        """As of every module; the trunk stays in evaluation."""
+        """Set the training mode, but keep the trunk in evaluation mode."""
         super().train(mode)
         self.trunk.eval()
         return self

@@ -73,7 +73,7 @@ def take_clip_trunk(
 
 
 def read_weights(path: Path) -> dict[str, object]:
-    """What a file of PyTorch holds; only tensors and plain values are read, no code is run.
+    """The content of a PyTorch file; only tensors and plain values are read, no code is run.
 
     Raises FileError when it is missing, damaged, or holds other things.
     """

@@ -1,4 +1,4 @@
-"""Which of many images are kept to learn from: every class is to be seen as often as can be."""
+"""Choice of training images that balances the frequency of classes."""
 
 import numpy as np
 from jaxtyping import Float, Int64, UInt8

@@ -16,8 +16,7 @@ from navarena.learning.perception.vocabularies import class_names
 def make_score_settings(
     labeller: SegmenterLabeller, protocol: str | None = None, houses: int = 40, images: int = 25
 ) -> ImageSettings:
-    """What a segmenter is scored on: images as it learns from, through the camera of `protocol`, its own by
-    default.
+    """Settings of a segmenter's score: images as in training, with the camera of `protocol` or its own.
 
     Raises InputError for numbers below 1.
     """
@@ -34,7 +33,7 @@ def count_house_confusions(
     split: str,
     advance: Callable[[], object] = lambda: None,
 ) -> Int64[np.ndarray, "c c"]:
-    """(C, C) int64 pixel counts, true class by told class, over the images of `settings` in `split`.
+    """(C, C) int64 pixel counts, true by predicted class, over the images of `settings` in `split`.
 
     Args:
         labeller: the segmenter.

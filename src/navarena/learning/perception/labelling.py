@@ -28,7 +28,7 @@ _REMEDY = "train it again (navarena train segmenter-small)"
 
 @dataclass(frozen=True)
 class SegmenterInfo:
-    """What a segmenter's checkpoint is: enough to build its network and to say how it was made.
+    """Description of a segmenter's checkpoint, from which its network is built.
 
     Attributes:
         protocol: whose cameras it is meant for first.
@@ -62,7 +62,7 @@ class SegmenterInfo:
 
 
 def build_network(settings: UNetSettings | None, classes: int) -> Segmenter | RedNet:
-    """A U-Net of these sizes, or RedNet without any, for so many classes, with random weights."""
+    """A U-Net of these sizes, or RedNet without sizes, for `classes` classes, with random weights."""
     return RedNet(classes) if settings is None else Segmenter(classes, settings)
 
 
@@ -76,7 +76,7 @@ def save_segmenter(folder: Path, info: SegmenterInfo, network: Segmenter | RedNe
 
 
 def read_segmenter_info(folder: Path) -> SegmenterInfo:
-    """What the segmenter in `folder` is.
+    """Description of the segmenter in `folder`.
 
     Raises FileError when there is none, it is damaged, or of another format.
     """

@@ -161,7 +161,7 @@ class FrozenTrunk:
     def load_or_encode(
         self, images: UInt8[np.ndarray, "n h w 3"], layer: Layer = "pooled", name: str = ""
     ) -> Float16[np.ndarray, "n ..."]:
-        """As `encode`, from the cache folder where the same images have been encoded before.
+        """`encode` with results from the cache folder if the same images were encoded before.
 
         One file holds the features of all `images` (N, H, W, 3) uint8, found by a hash of their bytes and of
         the weights, and is mapped: hand over what belongs together, such as an episode or a house. `name` is

@@ -1,4 +1,4 @@
-"""What a segmenter's parts of images get wrong, beside the true objects of houses."""
+"""Errors of a segmenter's image segments against the true objects of houses."""
 
 import math
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ BINS = 8
 
 
 def describe_by_histograms(images: UInt8[np.ndarray, "n h w 3"]) -> Float[np.ndarray, "n d"]:
-    """(N, D) float32: what a probe of learned features is compared with.
+    """(N, D) float32 histograms: the baseline for probes of learned features.
 
     For each of GRID x GRID cells, shares of the pixels in BINS bins of red, green and blue, and of the
     directions of brightness gradients weighted by their length.

@@ -12,7 +12,7 @@ PROTOCOL = "ir2r-ce-v1"
 
 
 def import_rednet(path: Path, folder: Path) -> SegmenterInfo:
-    """Write the published weights in `path` as a checkpoint into `folder`; what it is.
+    """Write the published weights in `path` as a checkpoint into `folder`; returns its description.
 
     They are of the 13 classes of Iterative VLN's map. Raises as `load_published`, and StorageError.
     """

@@ -1,4 +1,4 @@
-"""How well classes are told apart: confusions, and the intersection over union of each class."""
+"""Scores of segmentation: confusions, and the intersection over union of each class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from navarena.core.errors import InputError
 
 @dataclass(frozen=True)
 class ClassScore:
-    """How well one class is found.
+    """Scores of one class.
 
     Attributes:
         name: of the class.

@@ -20,7 +20,7 @@ from navarena.learning.tensors import Tensor, torch
 
 
 class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
-    """A training of a segmenter that was begun, or goes on from the checkpoint in its folder.
+    """A training of a segmenter, new or resumed from the checkpoint in its folder.
 
     Images that are not in the cache folder are drawn first; a training that is interrupted there goes on with
     the next house.
@@ -72,7 +72,7 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
         return compute_loss(scores, torch.from_numpy(classes), self._weights, self.recipe.coarse_weight)
 
     def _draw_batch(self) -> tuple[Float32[np.ndarray, "b h w 4"], Int64[np.ndarray, "b h w"]]:
-        """The minibatch of this update: every image once in each pass, in an order of its own, augmented."""
+        """The augmented minibatch of this update: every image once per pass, in random order."""
         recipe, chosen = self.recipe, self._choose(len(self._owners))
         one = [(self._houses[self._owners[k]], self._places[k]) for k in chosen.tolist()]
         rgb = np.stack([images.rgb[k] for images, k in one])

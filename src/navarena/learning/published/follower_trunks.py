@@ -42,7 +42,7 @@ def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> N
 
 
 def _find(found: dict[str, object], name: str) -> dict[str, Tensor]:
-    """The weights of the network of `name` in what a file holds, without layers behind it."""
+    """The weights of network `name` in a file's content, without later layers."""
     inner = found.get("state_dict", found)
     weights = inner if isinstance(inner, dict) else found
     if name == "rgb":

@@ -33,7 +33,7 @@ def import_checkpoint(
     is_depth_first: bool = False,
     goals: str | None = None,
 ) -> CheckpointInfo:
-    """Write the weights of the file `path` as a checkpoint into `folder`; what it is.
+    """Write the weights of the file `path` as a checkpoint into `folder`; returns its description.
 
     Args:
         path: as the reference code saved it.
@@ -103,7 +103,7 @@ def _find_weights(path: Path, layout: Layout) -> dict[str, Tensor]:
 
 
 def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
-    """What the checkpoint says of itself; the batch has no scene, only shapes."""
+    """Description of the checkpoint, from a batch of shapes without a scene."""
     task = require_body_task(make_training_task(recipe))
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
     shapes = {one: batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")}

@@ -1,4 +1,4 @@
-"""Recipes: what is trained how, one readable file for each family; listed without PyTorch."""
+"""Training recipes, one readable file per family; listed without PyTorch."""
 
 from navarena.learning.recipes.objectnav import OBJECTNAV_STRETCH_SMALL
 from navarena.learning.recipes.pointnav import (

@@ -157,7 +157,7 @@ INSTANCE_IMAGENAV_DAGGER_SMALL = replace(
 
 
 def reinforce(first: str, imitated: Recipe) -> Recipe:
-    """The recipe that goes on from `imitated`, which is called `first`, by PPO."""
+    """The recipe that continues `imitated`, called `first`, with PPO."""
     name = imitated.description.partition(":")[0]
     return replace(
         imitated,

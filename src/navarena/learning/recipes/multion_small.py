@@ -45,7 +45,7 @@ _SEEN = ("rgb", "depth", "multiobjectgoal")
 
 
 def reinforce(first: str, imitated: Recipe) -> Recipe:
-    """The recipe that goes on from `imitated`, which is called `first`, by PPO."""
+    """The recipe that continues `imitated`, called `first`, with PPO."""
     name = imitated.description.partition(":")[0]
     return replace(
         imitated, description=f"{name}: {first}, then PPO", method=PPO, frames=4_000_000, first=first

@@ -128,5 +128,5 @@ class Recipe:
 
     @property
     def stored_steps(self) -> int:
-        """Of each slot, for which a rollout has memory."""
+        """Steps per slot for which a rollout has memory."""
         return self.steps * (VARIABLE_STEPS if self.collection == "variable" else 1)
