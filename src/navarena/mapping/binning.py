@@ -93,7 +93,7 @@ def bin_max(
 def bin_last(
     cells: Int64[np.ndarray, "k 2"], labels: Int32[np.ndarray, "k"], shape: tuple[int, int], empty: int = 0
 ) -> Int32[np.ndarray, "r c"]:
-    """(R, C) int32: the label of the last point in each cell, `empty` where there is none.
+    """(R, C) int32: the label of the last point in each cell, `empty` for cells without points.
 
     cells: (K, 2) rows and columns; labels: (K,) int32; shape: (R, C).
     """

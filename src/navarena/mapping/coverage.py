@@ -30,7 +30,7 @@ class ReachableFloor:
     area: float = 1 / SAMPLES_PER_SQUARE_METRE
 
     def seen_from(self, start: Float[np.ndarray, "3"], yaw: float) -> "ReachableFloor":
-        """The same in the frame of a body that starts at `start` (3,) metres with `yaw` radians."""
+        """A copy in the frame of a body that starts at `start` (3,) metres with `yaw` radians."""
         return replace(self, heights=self.heights - start[1], points=episode_frame(self.points, start, yaw))
 
 
@@ -50,7 +50,7 @@ def find_reachable_floor(navmesh: NavMesh, start: Float[np.ndarray, "3"]) -> Rea
 
 
 class Coverage:
-    """Coverage of the floors that N bodies can reach; what was seen once stays seen.
+    """Coverage of the floors that N bodies can reach; cells stay covered once seen.
 
     Args:
         floors: one for each body, in the frame of its map.
@@ -64,12 +64,12 @@ class Coverage:
         self.seen: list[Bool[np.ndarray, k]] = [np.zeros(len(one.points), bool) for one in floors]
 
     def restart(self, body: int, floor: ReachableFloor) -> None:
-        """Forget what `body` has seen; from now on `floor` is what it can reach."""
+        """Reset the coverage of `body` and set its reachable `floor`."""
         self._floors[body] = floor
         self.seen[body] = np.zeros(len(floor.points), bool)
 
     def note(self, maps: OccupancyMaps) -> None:
-        """Add what the bodies' maps show free, on the layers that they are on.
+        """Add the free cells of the bodies' maps, on their current layers.
 
         Raises InputError for maps of another number of bodies.
         """

@@ -95,7 +95,7 @@ class InstanceSettings:
 
     @property
     def bytes_per_agent(self) -> int:
-        """Of a full memory."""
+        """Bytes of a full memory."""
         view = 3 * self.crop_px**2 + 16 * 8 + 4 * self.features
         return self.max_instances * (24 * self.max_points + self.views * view)
 
@@ -159,11 +159,11 @@ class Instance:
 
     @property
     def quality(self) -> float:
-        """Of its best view; 0 without one."""
+        """Quality of the best view; 0 without views."""
         return max((view.quality for view in self.views), default=0.0)
 
     def overlap(self, fresh: Float[np.ndarray, "k 6"], reach: float) -> float:
-        """How far it and `fresh` (K, 6), metres and sides, are one: the share of either near the other.
+        """Overlap with `fresh` (K, 6), metres and sides: the larger share of either near the other.
 
         Near is within `reach` metres, or as far as its points are kept apart. The greater share counts, so
         that a part of an object is one with the whole.
@@ -221,7 +221,7 @@ class InstanceMemory:
             self._next[agent] = self._moments[agent] = 0
 
     def instances(self, agent: int, categories: Sequence[str] | None = None) -> list[Instance]:
-        """What an agent remembers, of some categories or of all, in the order of first sight."""
+        """The instances in an agent's memory, of some categories or all, in the order of first sight."""
         known = self._instances[agent].values()
         return [one for one in known if categories is None or one.category in categories]
 
@@ -230,7 +230,7 @@ class InstanceMemory:
         return self._instances[agent].get(number)
 
     def observe(self, agent: int, image: SegmentedImage) -> list[int]:
-        """Remember what an image shows; the numbers of the objects in it, by segment.
+        """Update the memory from an image; returns the instance numbers of its segments.
 
         Segments without a category, with fewer than `min_pixels` pixels, or (where segments are not
         tracked) without any known depth are overlooked.
@@ -323,7 +323,7 @@ class InstanceMemory:
     def _instance_for(
         self, agent: int, segment: int, category: str, fresh: Float[np.ndarray, "k 6"], is_tracked: bool
     ) -> Instance:
-        """What a segment belongs to: by its number, by its place, or something new."""
+        """The instance of a segment: by its number, by its place, or a new one."""
         if is_tracked:
             number = self._labels[agent].get(segment)
             return self._begin(agent, category, segment) if number is None else self._instances[agent][number]

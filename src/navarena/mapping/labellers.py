@@ -1,4 +1,4 @@
-"""Labellers: what tells the class of every pixel from colours and depth, such as a trained segmenter."""
+"""Labellers: predict the class of every pixel from colours and depth, such as a trained segmenter."""
 
 import os
 from collections.abc import Sequence

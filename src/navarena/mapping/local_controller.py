@@ -37,7 +37,7 @@ def farthest_in_sight(weights, path, row, column, sight, roomy, tight):
 
 @kernel
 def choose_turns(weights, row, column, heading, to_row, to_column, turn, step, turns, most, roomy):
-    """How many turns (positive to the left) lead best to a place in sight; `turns + 1` where all is blocked.
+    """Number of turns (positive to the left) that leads best to a visible place; `turns + 1` if blocked.
 
     Every heading is tried with a walk of up to `most` steps: it costs its turns, its steps (dearer where
     there is little room), and the turns and steps that are then still missing. heading: radians from up,

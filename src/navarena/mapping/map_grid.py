@@ -105,5 +105,5 @@ class MapGrid:
         return inside
 
     def heading_of(self, yaw: Angles) -> Float[np.ndarray, "..."]:
-        """Where bodies at `yaw` (radians) look in the image: radians from up, counter-clockwise."""
+        """Heading in the map image of bodies at `yaw` (radians): radians from up, counter-clockwise."""
         return wrap_angle(np.asarray(yaw, float) - UP_YAWS[self.up])

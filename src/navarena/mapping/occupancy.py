@@ -176,7 +176,7 @@ class OccupancyMaps:
         return self._storeys.nearest(agent, foot)
 
     def grid(self, agent: int) -> MapGrid:
-        """Where the cells of one agent's map lie."""
+        """The grid of one agent's map."""
         x, z = self.corners[agent].tolist()
         return MapGrid(self.settings.side, self.settings.side, self.settings.cell, (x, z))
 

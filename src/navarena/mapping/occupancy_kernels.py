@@ -157,7 +157,7 @@ def read_rays(
 
 @kernel
 def bottom_slope(pose, focal, height):
-    """How much the ray at the middle of the bottom row rises per metre ahead."""
+    """Rise per metre ahead of the ray at the middle of the bottom row."""
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     up = (0.5 - 0.5 * height) / focal
     ahead = level + up * pose[1, 2]

@@ -167,7 +167,7 @@ def mark_sectors(seen, rows, cells, headings, fov, reach):
 
 
 class Uncovered:
-    """Which cells of their maps N bodies have uncovered.
+    """Cells of their oracle maps that N bodies have uncovered.
 
     Args:
         bodies: N.

@@ -29,7 +29,7 @@ OUTSIDE, BLOCKED, NAVIGABLE = 0, 1, 2
 
 
 def oracle_grid(cells: int = CELLS) -> MapGrid:
-    """Where the cells of an oracle map lie; 300 of them are 0.801 m wide, other numbers share the bounds."""
+    """The grid of an oracle map: 300 cells of 0.801 m, or another number within the same bounds."""
     return MapGrid(cells, cells, (MOST - LEAST) / cells, (MOST, LEAST), "+x")
 
 

@@ -1,4 +1,4 @@
-"""Scans read from depth images, and the pose from which a scan fits best into what was scanned before.
+"""Scans from depth images, and scan matching: the pose at which a scan fits earlier ones best.
 
 A field has layers for heights over the floor. Each holds, cell by cell, how near the closest scanned point of
 that height lies: a byte, 255 at the point itself, falling as a Gaussian. What lies in another layer never

@@ -119,7 +119,7 @@ class ScanOdometry:
         self._max_points = across * len(settings.bands)
 
     def reset(self, bodies: Sequence[int] | Int64[np.ndarray, "k"]) -> None:
-        """Begin anew for `bodies` (K,): their next image is taken at the origin of a new frame."""
+        """Reset `bodies` (K,): their next image is taken at the origin of a new frame."""
         rows = np.asarray(bodies, np.int64)
         self._fields[rows] = 0
         self.poses[rows] = 0.0

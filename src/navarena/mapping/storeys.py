@@ -81,7 +81,7 @@ class Storeys:
         return int(np.nanargmin(apart)) if np.isfinite(apart).any() else 0
 
     def enter(self, active: Bool[np.ndarray, "n"], feet: Float[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
-        """Turn the `active` (N,) bool bodies to the floors they stand on, `feet` (N,) metres high.
+        """Select the storeys of the `active` (N,) bool bodies by their heights `feet` (N,) metres.
 
         Returns (N,) bool: those that have one; there is no room for a floor beyond the last.
         """

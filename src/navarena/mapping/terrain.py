@@ -1,4 +1,4 @@
-"""Shortest paths on partial maps, and the frontiers of what is known.
+"""Shortest paths and frontiers on partial maps.
 
 An occupancy map is coarsened around what was seen; a body's radius and a preference for distance to walls
 become weights of the cells. One flood from the body then answers every question: the path to a place,

@@ -13,7 +13,7 @@ from navarena.mapping.terrain import Reach, Terrain
 
 @kernel
 def is_open_between(weights, row, column, to_row, to_column, spare):
-    """Whether nothing stands on the line between two places, but for its last `spare` cells."""
+    """Whether the line between two places is free, except for its last `spare` cells."""
     length = math.hypot(to_row - row, to_column - column)
     steps = math.ceil(2 * (length - spare))
     for k in range(1, steps + 1):

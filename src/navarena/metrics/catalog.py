@@ -24,7 +24,7 @@ from navarena.metrics.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class Metric:
-    """One number per episode, and how to read it.
+    """A metric: one number per episode, with title, unit and direction.
 
     Attributes:
         name: such as "spl"; the column in every table.

@@ -1,4 +1,4 @@
-"""Why episodes failed: whether the agent stopped near the goal, and one failure class for each episode.
+"""Metrics of stopping near the goal, and one failure class for each failed episode.
 
 A pose is near the goal when STOP would succeed there; with several goals, near means near the current one.
 Without a path to the goal no pose is near, and the least distance is infinite. The metrics of stopping follow
@@ -43,7 +43,7 @@ def min_distance(trajectory: Trajectory) -> float:
 
 
 def near_steps(trajectory: Trajectory) -> float:
-    """How many actions the agent chose at poses near the goal; all but a final STOP are missed."""
+    """Number of actions that the agent chose near the goal; all but a final STOP were missed chances."""
     return float(np.count_nonzero(_near(trajectory)[:-1]))
 
 
@@ -84,7 +84,7 @@ APPROACH = 1.0
 
 
 class FailureClass(StrEnum):
-    """The classes; the module's docstring says what they mean."""
+    """Failure classes; see the module's docstring for their meaning."""
 
     AGENT_BROKE = "agent_broke"
     STOPPED_EARLY = "stopped_early"

@@ -141,7 +141,7 @@ def episode_cls(trajectory: Trajectory) -> float:
 
 
 def require_described_path(trajectory: Trajectory, purpose: str) -> InstructionTrajectory:
-    """`trajectory`, if it knows the path that was described; raises InputError naming `purpose`."""
+    """`trajectory` if it has a described path; else raises InputError naming `purpose`."""
     if not isinstance(trajectory, InstructionTrajectory):
         raise InputError(
             f"expected the record of an episode with a described path for {purpose}, got "

@@ -238,7 +238,7 @@ def is_in_sector(
 def seen_before_turn(
     trajectory: MultiGoalTrajectory, seen: Bool[np.ndarray, "k1 n"]
 ) -> Bool[np.ndarray, "m"]:
-    """(M,) bool for the second goal, the third, ... up to the last whose turn came.
+    """(M,) bool: whether the second, third, ... goal was seen before it became current.
 
     Whether it was seen at any pose before the FOUND of the goal before it.
 

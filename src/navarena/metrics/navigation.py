@@ -76,7 +76,7 @@ def distance_to_goal(trajectory: Trajectory) -> float:
 
 
 def collisions(trajectory: Trajectory) -> float:
-    """How many steps were cut short by an obstacle."""
+    """Number of steps that an obstacle cut short."""
     return float(np.count_nonzero(trajectory.collided))
 
 
@@ -86,7 +86,7 @@ def moves(trajectory: Trajectory) -> float:
 
 
 def num_actions(trajectory: Trajectory) -> float:
-    """How many actions the agent took, STOP included."""
+    """Number of actions, STOP included."""
     return float(len(trajectory.actions))
 
 

@@ -18,7 +18,7 @@ from navarena.metrics.trajectory import Trajectory
 
 @dataclass(frozen=True, repr=False)
 class ObjectGoalTrajectory(Trajectory):
-    """The record of an episode whose goal is any of O objects, and what was seen of them at STOP.
+    """Record of an episode whose goal is any of O objects, with their visibility at STOP.
 
     Without a STOP there are none (O = 0).
 

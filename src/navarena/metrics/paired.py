@@ -140,7 +140,7 @@ def _subtract(second: Float[np.ndarray, "n"], first: Float[np.ndarray, "n"]) -> 
 
 
 def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generator) -> float:
-    """Two-sided p of the sum of (U,) differences of any unit, when the sign of each may as well be the other.
+    """Two-sided p-value of the sum of (U,) differences of any unit under random signs.
 
     Exact up to EXACT_UNITS that differ from 0, else by PERMUTATIONS draws, the observed one counted in.
     """
@@ -161,7 +161,7 @@ def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generat
 
 
 def _units(changes: Float[np.ndarray, "n"], scenes: np.ndarray) -> tuple[Float[np.ndarray, "u"], str]:
-    """What is swapped together: sums of whole scenes, or single episodes."""
+    """Units of permutation: sums over scenes, or single episodes."""
     names, labels = np.unique(scenes, return_inverse=True)
     if len(names) < MIN_SCENES_TO_SWAP:
         return changes, BY_EPISODES

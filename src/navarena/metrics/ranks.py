@@ -1,4 +1,4 @@
-"""How far rankings of agents agree: between metrics, halves of the episodes, repetitions, small studies.
+"""Agreement of rankings of agents between metrics, halves of the episodes, repetitions and small studies.
 
 Values are (A, K, N): A agents, K repetitions of the same N episodes. In repetition k an episode has the same
 noise for every agent.

@@ -86,7 +86,7 @@ def performance_profile(
 
 
 def probability_of_improvement(first: Float[np.ndarray, "k s"], second: Float[np.ndarray, "l t"]) -> float:
-    """How likely a seed of the second method beats one of the first in a scene, the mean over scenes.
+    """Probability that a seed of the second method beats one of the first in a scene, averaged over scenes.
 
     Ties count a half. Both have the same S scenes (InputError).
     """
@@ -106,7 +106,7 @@ def _require_scores(scores: Float[np.ndarray, "*shape"]) -> None:
 
 @dataclass(frozen=True)
 class VarianceSplit:
-    """The two parts, and what they mean for a reported mean.
+    """Variance between and within episodes, and their share in the error of a mean.
 
     Attributes:
         mean: over everything.

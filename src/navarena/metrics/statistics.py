@@ -64,7 +64,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean, what it rests on, and its interval.
+    """A mean with its sample size and interval.
 
     Attributes:
         mean: over the finite values; infinite when there are none.
@@ -83,7 +83,7 @@ class Estimate:
 
 
 def why_missing(method: str) -> str:
-    """Why a mean has no interval, in words, by the method of its Estimate; empty where that does not say."""
+    """Reason why a mean has no interval, from the method of its Estimate; empty if unknown."""
     return method.removeprefix("none: ") if method in (TOO_FEW, NO_SPREAD) else ""
 
 
@@ -164,7 +164,7 @@ def _redraw_within(
     drawn: Int[np.ndarray, "r c"],
     generator: np.random.Generator,
 ) -> Float[np.ndarray, "r"]:
-    """(R,) sums of values that are drawn anew, with replacement, within each of the `drawn` clusters.
+    """(R,) sums of values resampled with replacement within each of the `drawn` clusters.
 
     `ordered` values lie cluster by cluster, each from its offset on.
     """
@@ -230,7 +230,7 @@ def estimate_weighted(
     generator: np.random.Generator,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
-    """Mean score of the parts of episodes, such as sub-tasks, pooled: a value counts as often as its weight.
+    """Weighted mean score over parts of episodes, such as sub-tasks.
 
     The interval is that of estimate_mean, with the effective number of episodes (sum of the weights, squared,
     over the sum of their squares; Kish 1965) in Wilson's. n counts parts.
@@ -293,7 +293,7 @@ def _find_interval(
 
 
 def _make_units(scenes: Sequence[str] | np.ndarray) -> tuple[Int[np.ndarray, "n"], bool]:
-    """For each of N episodes the unit that is drawn as a whole, and whether units are scenes."""
+    """The resampling unit of each of N episodes, and whether units are scenes."""
     _, labels = np.unique(np.asarray(scenes), return_inverse=True)
     if labels.max() + 1 >= MIN_SCENES:
         return labels, True
@@ -318,7 +318,7 @@ def _resample(
     generator: np.random.Generator,
     resamples: int,
 ) -> Float[np.ndarray, "r"]:
-    """(R,) means of as many units as there are, drawn with replacement."""
+    """(R,) bootstrap means over the units, drawn with replacement."""
     means = np.zeros(resamples)
     chunk = max(1, _DRAWS_AT_ONCE // len(sums))
     for first in range(0, resamples, chunk):

@@ -1,4 +1,4 @@
-"""How many episodes a comparison of two agents needs.
+"""Number of episodes that a comparison of two agents needs.
 
 With n episodes the mean difference has the variance v / n. A two-sided test at the level a finds a true
 difference d with the power 1 - b, in the normal approximation, from

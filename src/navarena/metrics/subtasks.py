@@ -264,7 +264,7 @@ def _modalities(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def _scores(trajectory: Trajectory) -> SubtaskScores:
-    """Those of its sub-tasks; an episode with one goal is one sub-task given by category."""
+    """Scores of the sub-tasks; an episode with one goal is one sub-task given by category."""
     if isinstance(trajectory, LifelongTrajectory):
         return score_subtasks(trajectory)
     return SubtaskScores(*(np.array([score(trajectory)]) for score in (success, spl, soft_spl)))

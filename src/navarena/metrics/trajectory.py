@@ -35,7 +35,7 @@ def segment_lengths(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "_"]:
 
 @dataclass(frozen=True)
 class BodyRates:
-    """Step sizes and speeds of a body, by which turning is weighed against walking.
+    """Step sizes and speeds of a body, for costs of turning relative to walking.
 
     Attributes:
         step: metres of one forward action.

@@ -51,9 +51,7 @@ def estimate_table(comparison: Comparison) -> Table:
 
 
 def headline_first(comparison: Comparison) -> Iterator[tuple[str, str, list[Estimate | None]]]:
-    """Title, name and estimates by contestant of every metric; what is pooled over sub-tasks before its macro
-    mean.
-    """
+    """Title, name and estimates by contestant of every metric; pooled means come before macro means."""
     for name in dict.fromkeys(name for estimates in comparison.estimates for name in estimates):
         pooled = [found.get(name) for found in comparison.pooled]
         if any(pooled):

@@ -26,7 +26,7 @@ Sections = dict[str, list[Row]]
 
 @dataclass(frozen=True)
 class Card:
-    """One drawn episode.
+    """Drawing of one episode.
 
     Attributes:
         episode_id, scene_id: of the episode.

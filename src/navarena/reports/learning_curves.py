@@ -42,7 +42,7 @@ AXES = {"frames": ("million frames", 1e-6), "cpu_seconds": ("minutes of a core",
 
 @dataclass(frozen=True)
 class LearningRun:
-    """One training.
+    """Learning curves of one training.
 
     Attributes:
         group: what it shares its colour with: the other seeds of a recipe.
@@ -59,7 +59,7 @@ class LearningRun:
     best: Mapping[str, Any] | None
 
     def of_kind(self, kind: str) -> list[Mapping[str, Any]]:
-        """Rows of a kind; those without one tell of the training."""
+        """Rows of a kind; rows without one are of the training."""
         return [row for row in self.rows if row.get("kind", "training") == kind]
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show of scenes, navmeshes, episodes, trajectories, observations, environments and runs."""
+"""Notebook views of scenes, navmeshes, episodes, trajectories, observations, environments and runs."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ class CaptionedImage:
 
 @dataclass(frozen=True)
 class View:
-    """What a notebook shows of one object: a title, facts, images and tables.
+    """Notebook view of one object: a title, facts, images and tables.
 
     Attributes:
         title: one line.
@@ -110,7 +110,7 @@ class View:
 
 
 def show(thing: Any, trajectory: Trajectory | None = None) -> View:
-    """What a notebook shows of `thing`, as the last line of a cell; `write` puts it into a file.
+    """The notebook view of an object, for the last line of a cell; its `write` saves it to a file.
 
     Args:
         thing: a scene, navmesh, episode, trajectory or run; the folder of a run; a list of runs or folders,
@@ -143,7 +143,7 @@ def show(thing: Any, trajectory: Trajectory | None = None) -> View:
 
 
 def view_scene(scene: Scene) -> View:
-    """The plans of its storeys, and what it holds."""
+    """View of a scene: plans of its storeys, size and content."""
     low, high = scene.bounds
     facts = [("size", f"{high[0] - low[0]:.1f} x {high[2] - low[2]:.1f} m")]
     facts.append(("triangles", f"{len(scene.triangles):,}"))
@@ -162,7 +162,7 @@ def view_scene(scene: Scene) -> View:
 
 
 def view_navmesh(navmesh: NavMesh) -> View:
-    """Where a body can stand, seen from above; higher floors are lighter."""
+    """View of a navmesh from above; higher floors are lighter."""
     facts = (
         ("triangles", f"{len(navmesh.triangles):,}"),
         ("walkable", f"{navmesh.navigable_area:.1f} m2 in {navmesh.island_count} islands"),
@@ -207,7 +207,7 @@ def _describe_walk(trajectory: Trajectory) -> tuple[tuple[str, str], ...]:
 
 
 def view_episode(episode: Episode, trajectory: Trajectory | None = None) -> View:
-    """Start, goals and shortest path on the plan, where the scene is at hand; with a trajectory also that."""
+    """View of an episode: start, goals, shortest path and trajectory, on the plan if there is one."""
     goals = [f"{one.place}: {one.text}" if one.place else one.text for one in show_goals(episode)]
     facts = [("scene", episode.scene_id), ("goal", "; ".join(goals))]
     if episode.geodesic_distance is not None:
@@ -254,7 +254,7 @@ def view_observations(observations: Mapping[str, Any]) -> View:
 
 
 def _paint(name: str, array: np.ndarray) -> UInt8[np.ndarray, "h w 3"] | None:
-    """An observation as an image (H, W, 3) uint8 sRGB; None for one that is none."""
+    """An observation as an image (H, W, 3) uint8 sRGB; None if it is not an image."""
     if array.ndim != 3 or array.shape[2] not in (1, 3) or 0 in array.shape:
         return None
     if array.shape[2] == 3:
@@ -274,7 +274,7 @@ def _write(array: np.ndarray) -> str:
 
 
 def view_env(env: NavigationEnv | NavigationVectorEnv) -> View:
-    """The rules of an environment, and what it observes."""
+    """View of an environment: its rules and observations."""
     task = env.task
     facts = (
         ("actions", ", ".join(task.actions)),

@@ -95,7 +95,7 @@ def require_recording(path: Path) -> ModuleType:
 
 
 def _find_sensors(batch: Batch) -> tuple[str, ...]:
-    """What a recording shows of bodies in scenes: colours, depth, and the map where there is depth."""
+    """Sensors of a recording in scenes: colours, depth, and the map if there is depth."""
     if not isinstance(batch, NavigationBatch):
         return ()
     offered = batch.task.sensors
@@ -126,7 +126,7 @@ class _Recorder:
         self._steps: dict[str, int] = {}
 
     def look(self, batch: Batch, rows: Mapping[int, Row]) -> None:
-        """Record what the bodies of the slots in `rows` see now."""
+        """Record the current observations of the slots in `rows`."""
         if not isinstance(batch, NavigationBatch):
             return
         for slot, row in rows.items():
@@ -204,7 +204,7 @@ class _Recorder:
             self._stream.log(f"{place}/shortest", rerun.LineStrips3D([shortest]), static=True)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write pending data and close."""
         self._stream.flush()
         self._stream.disconnect()
 

@@ -145,7 +145,7 @@ def behaviour_table(one: Robustness) -> Table:
 
 
 def unheeded_note(one: Robustness) -> str:
-    """Which corruptions the agent never looked at, in a sentence; empty when there is none."""
+    """Sentence naming the corruptions that the agent never observed; empty if there are none."""
     titles = [row.title for row in one.rows if row.unheeded]
     if not titles:
         return ""

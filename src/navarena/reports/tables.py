@@ -80,7 +80,7 @@ def metric_table(summary: Summary) -> Table:
 
 
 def metric_notes(names: Iterable[str]) -> list[str]:
-    """What a reader must know of the metrics `names`, each sentence once."""
+    """Notes on the metrics `names`, each sentence once."""
     return list(dict.fromkeys(note for name in names if (note := get_metric(name).note)))
 
 
@@ -130,7 +130,7 @@ def format_single(metric: Metric, value: float) -> str:
 
 
 def failure_table(classes: Mapping[str, FailureClass]) -> Table:
-    """How many episodes failed for each reason, most frequent first."""
+    """Number of failed episodes per reason, most frequent first."""
     found = list(classes.values())
     kinds = sorted(set(found), key=lambda kind: (-found.count(kind), kind))
     lines = tuple(

@@ -45,7 +45,7 @@ _LEGEND = "blue: described path, ring at its end; orange: walked path, dot at it
 
 @dataclass(frozen=True)
 class DrawnEpisode:
-    """One panel.
+    """One episode's panel of a tour drawing.
 
     Attributes:
         episode_id: for its title.
@@ -64,7 +64,7 @@ class DrawnEpisode:
 
 @dataclass(frozen=True)
 class TourDrawing:
-    """What is drawn of a tour.
+    """Content of a tour drawing.
 
     Attributes:
         tour_id, scene_id: for title and file name.

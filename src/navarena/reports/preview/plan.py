@@ -155,7 +155,7 @@ def _box_outline(scene_object: SceneObject) -> Float[np.ndarray, "4 2"]:
 def _tint_floor(
     image: Image.Image, scene: Scene, navmesh: NavMesh, level: int | None, frame: PlanFrame
 ) -> None:
-    """Tint what can be walked on, holes left out, and draw its border."""
+    """Tint the walkable floor without its holes, and draw its border."""
     heights = navmesh.vertices[navmesh.triangles, 1].mean(1)
     rooms = [room for room in scene.rooms if room.level == level]
     selected = np.ones(len(heights), bool)

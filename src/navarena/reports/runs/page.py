@@ -194,7 +194,7 @@ def _make_tiles(comparison: Comparison) -> list[dict[str, str]]:
 
 
 def _groups_by(contestants: Sequence[Contestant], by: str, metrics: Sequence[str]) -> dict[str, list[Group]]:
-    """Label -> groups of a breakdown, for the runs that know it."""
+    """Label -> groups of a breakdown, for the runs that have it."""
     found = {}
     for one in contestants:
         shared = [name for name in metrics if name in one.metrics]

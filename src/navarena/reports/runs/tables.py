@@ -101,7 +101,7 @@ def breakdown_table(by: str, metric: str, groups: Mapping[str, Sequence[Group]])
 
 
 def class_table(classes: Mapping[str, Mapping[str, FailureClass]], episodes: Mapping[str, int]) -> Table:
-    """Why episodes failed, the runs side by side.
+    """Table of failure classes, the runs side by side.
 
     Args:
         classes: label -> episode id -> class.

@@ -32,7 +32,7 @@ def choose_videos(
     score: str,
     classes: Mapping[str, FailureClass] | None,
 ) -> list[tuple[str, Row]]:
-    """At most `count` rows with why they were chosen, each row once; the kinds take turns.
+    """At most `count` distinct rows with the reason of their choice, alternating between kinds.
 
     best: successes, the highest score first. worst: the lowest score first, of equals the easiest. random:
     drawn by the identity of the run. failures: the easiest of each class, the classes in turn; without
@@ -130,7 +130,7 @@ class VideoPlan:
 
     @property
     def frames(self) -> int:
-        """How many images it has."""
+        """Number of frames."""
         return len(self.row.actions) + 1
 
 

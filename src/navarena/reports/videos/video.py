@@ -209,7 +209,7 @@ class _Recording:
 
 
 def take_images(batch: NavigationBatch, seen_by: Mapping[str, str]) -> dict[str, UInt8[np.ndarray, "_ _ 3"]]:
-    """Caption -> (H, W, 3) uint8 colours of what the first slot of a batch observes.
+    """Caption -> (H, W, 3) uint8 colours of the first slot's observations.
 
     seen_by: channel -> sensor, as find_sensors returns.
     """
