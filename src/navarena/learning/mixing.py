@@ -31,7 +31,7 @@ class TeacherMix:
         self.led = np.zeros(slots, bool)
 
     def begin(self, chosen: Bool[np.ndarray, "n"], done: float) -> None:
-        """Draw teacher or learner for episodes beginning in the `chosen` (N,) bool slots; `done`: see Schedule."""
+        """Draw teacher or learner for episodes beginning in the `chosen` (N,) slots; `done`: see Schedule."""
         share = self._settings.teacher_share.at(done)
         if self._settings.mixing == "episode":
             self.led = np.where(chosen, self._generator.random(len(chosen)) < share, self.led)

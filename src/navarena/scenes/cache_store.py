@@ -74,7 +74,7 @@ def mark_used(path: Path) -> None:
 
 
 def make_room(stored: Path) -> list[Path]:
-    """Keep to the limit after a pack was stored; returns what was deleted, mostly nothing.
+    """Delete old files beyond the cache limit after a pack was stored; returns the deleted files.
 
     The folder is looked through again only when this process has stored its share of the room that was left
     at the last look, so that many packs cost no more each than few. `stored` itself is never deleted.
@@ -122,7 +122,7 @@ def cache_usage() -> list[CacheUsage]:
 
 
 def clear_cache(kinds: list[str]) -> list[CacheUsage]:
-    """Delete all files of `kinds` (names as in cache_usage()); returns what was deleted.
+    """Delete all files of `kinds` (names as in cache_usage()); returns the deleted files.
 
     Raises StorageError when a file cannot be deleted.
     """

@@ -86,7 +86,7 @@ def scene_corruptions(scene_ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Scene:
-    """The scene with this id, or in this mesh file, from its pack; compiled first when there is none.
+    """The scene with this id, or of this mesh file, from its pack, which is compiled if missing.
 
     Args:
         scene_id_or_path: such as "houses-v1/val/00017", "mp3d/17DRP5sb8fy" or "meshes/dungeon.obj".

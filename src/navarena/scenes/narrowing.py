@@ -17,7 +17,7 @@ MILLIMETRES = 1000
 
 
 def narrow_numbers(numbers: Int32[np.ndarray, "t"]) -> np.ndarray:
-    """The same numbers (T,) as uint16 where they fit."""
+    """The numbers (T,) as uint16 if they fit."""
     fit = numbers.size == 0 or (numbers.min() >= 0 and numbers.max() <= np.iinfo(np.uint16).max)
     return numbers.astype(np.uint16) if fit else numbers
 
@@ -42,7 +42,7 @@ def widen_light(stored: np.ndarray | None) -> Float32[np.ndarray, "v"] | None:
 
 
 def narrow_vertices(vertices: Float32[np.ndarray, "v 3"]) -> dict[str, np.ndarray]:
-    """(V, 3) metres as whole millimetres in int16, and the coordinates that are none; or as they are."""
+    """(V, 3) metres as int16 millimetres, with exceptions that are not whole; or unchanged."""
     metres = np.ascontiguousarray(vertices)
     with np.errstate(invalid="ignore"):  # the validation of scenes reports NaN
         millimetres = np.rint(metres.astype(np.float64) * MILLIMETRES) + 0.0  # no negative zero
@@ -66,7 +66,7 @@ def widen_vertices(arrays: Mapping[str, np.ndarray]) -> Float32[np.ndarray, "v 3
 
 
 def _in_metres(millimetres: Float64[np.ndarray, "v 3"]) -> Float32[np.ndarray, "v 3"]:
-    """As the generator rounds them."""
+    """Millimetres in metres, rounded as by the generator."""
     return np.asarray((millimetres / MILLIMETRES).astype(np.float32))
 
 

@@ -79,7 +79,7 @@ def _map_by_python(descriptor: int) -> memoryview:
 
 
 def _map_by_system(descriptor: int, length: int) -> memoryview:
-    """The same by the system's mmap, which needs no descriptor once it has returned."""
+    """Map a file with the system's mmap, which keeps no descriptor open."""
     system = ctypes.CDLL(None, use_errno=True)
     system.mmap.restype = ctypes.c_void_p
     system.mmap.argtypes = [

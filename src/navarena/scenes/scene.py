@@ -32,7 +32,7 @@ class Material:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One object (or one part of the structure, such as a wall) with a name.
+    """One object, or one part of the structure such as a wall, with a category.
 
     Attributes:
         object_id: positive; equals the value in Scene.triangle_object and in instance images.
@@ -178,7 +178,7 @@ class Scene(NotebookDisplay):
 
 @dataclass(frozen=True)
 class SceneSummary:
-    """Counts of what a scene holds.
+    """Counts of a scene's content.
 
     Attributes:
         scene_id: as asked for.

@@ -26,7 +26,7 @@ def material_key() -> str:
 
 
 def _open_materials() -> Pack:
-    """The material pack, drawn first when there is none."""
+    """The material pack, made if missing."""
 
     def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         from navarena.scenes.houses.appearance.finish_tiles import base_tile, tile_names

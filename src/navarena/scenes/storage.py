@@ -96,7 +96,7 @@ def _read_scene(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Sc
 
 
 def _plain_value(value: Any) -> Any:
-    """The JSON counterpart of what msgspec does not know: NumPy numbers, other mappings."""
+    """JSON values of types that msgspec does not support: NumPy numbers, other mappings."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, np.generic):

@@ -68,7 +68,7 @@ def split_of(number: int) -> str:
 
 
 def instance_numbers(split: str) -> range:
-    """The numbers, of 0 to 16, of the instances of each category that stand in apartments of `split`."""
+    """Instance numbers (0 to 16) of each category that occur in apartments of `split`."""
     return _numbers(INSTANCE_SPLITS, require_name("apartment split", split, INSTANCE_SPLITS))
 
 

@@ -47,7 +47,7 @@ LONG_ROOM_MM = 4200
 
 
 def furnish_apartment(draws: Draws, plan: FloorPlan, style: Style, split: str) -> tuple[Placement, ...]:
-    """Everything in an apartment, parents before what they carry.
+    """All placements in an apartment, parents before the objects on them.
 
     Exactly one instance of each target is there, at a place drawn uniformly among all where it may be
     and which a body comes near; apartments in which one is hidden are drawn again.
@@ -71,7 +71,7 @@ def _all_targets_seen(plan: FloorPlan, placements: Sequence[Placement]) -> bool:
 
 
 def called_by_furniture(plan: FloorPlan, placements: Sequence[Placement]) -> FloorPlan:
-    """The plan with rooms that lack what makes them what they are called corridors."""
+    """The plan with rooms that lack their defining furniture renamed to corridors."""
     rooms = []
     for number, room in enumerate(plan.rooms):
         found = {placed.category for placed in placements if placed.room == number}
@@ -158,7 +158,7 @@ def _place_furniture(
 def _arrangers_with(
     plan: FloorPlan, placements: Sequence[Placement], style: Style, draws: Draws
 ) -> list[Arranger]:
-    """An arranger for each room, with what stands there already."""
+    """An arranger for each room, with its present placements."""
     arrangers = []
     for space in make_spaces(plan):
         space.doors = [
@@ -182,7 +182,7 @@ def _put_one(
     category: str,
     split: str,
 ) -> bool:
-    """Put an instance of `category` where it may be, all places alike; False when there is none.
+    """Put an instance of `category` in a random legal place; False if there is none.
 
     What lies on the floor leaves the paths free.
     """

@@ -1,4 +1,4 @@
-"""The 43 categories of an apartment, as data: what there is, what it is made by, where it may be.
+"""The 43 categories of an apartment as data: furniture families and legal places of each.
 
 RoboTHOR's objects are of 11 categories of furniture and 32 of small objects, 14 of which every scene
 holds: the 12 targets, and two that are too small to be looked for (Batra et al. 2020, section 4).

@@ -84,7 +84,7 @@ class NearFloor:
 
 
 def find_near_floor(plan: FloorPlan, placements: Sequence[Placement]) -> NearFloor:
-    """Where a body of radius BODY_MM comes near in an apartment with these objects."""
+    """Floor of an apartment that a body of radius BODY_MM can reach among these objects."""
     standing = [rect for placed in placements for rect in obstacle_rects(placed)]
     grid = build_floor_grid(plan, [*fixed_obstacles(plan), *standing], BODY_MM)
     free = grid.labels == grid.main
@@ -107,7 +107,7 @@ def _spread(near: Bool[np.ndarray, "nx nz"]) -> Bool[np.ndarray, "nx nz"]:
 def legal_places(
     arrangers: Sequence[Arranger], near: NearFloor, kind: SmallKind, family: str, model: Model, turn: Turn
 ) -> list[Place]:
-    """Every place, on a fine grid, where the model may be: on what carries its kind, or on the floor.
+    """All legal places of a model on a fine grid: on furniture that carries its kind, or on the floor.
 
     `turn` is that of the model beside what carries it; families that stand upright face its front.
     """

@@ -39,13 +39,13 @@ KIN_FINISHES: Sequence[tuple[str, ...]] = (
 
 
 def repaint(placements: Sequence[Placement], draws: Draws) -> tuple[Placement, ...]:
-    """The same objects in the same places, looks exchanged; equal models stay equal."""
+    """Exchange the materials of all objects; places stay, and equal models stay equal."""
     models = [repaint_model(placed.model, draws) for placed in placements]
     return tuple(replace(placed, model=model) for placed, model in zip(placements, models, strict=True))
 
 
 def repaint_model(model: Model, draws: Draws) -> Model:
-    """The model with every look exchanged; what is said of it follows its main look."""
+    """The model with exchanged materials; its attributes follow its main material."""
     looks = {part.look: repaint_look(part.look, draws) for part in model.parts}
     parts = tuple(replace(part, look=looks[part.look]) for part in model.parts)
     said = model.attributes

@@ -43,7 +43,7 @@ class SceneDataset(ABC):
 
     @abstractmethod
     def scene_name(self, rest: str) -> str | None:
-        """The scene that the end of an id or file name stands for, such as "val/00800-X/X.basis.glb".
+        """The scene named by the end of an id or file name, such as "val/00800-X/X.basis.glb".
 
         None when it cannot be a name of this dataset. Nothing is looked up on disk.
         """
@@ -69,7 +69,7 @@ class SceneDataset(ABC):
         return FileError(f"{self.title}: expected the {what} {path}, found no such file; {self.offer}")
 
     def require_both(self, labels: Path, table: Path) -> bool:
-        """Whether a scene has labels: a mesh that carries them and a list of its objects.
+        """Whether a scene has labels: a labelled mesh and a list of its objects.
 
         Raises FileError when only one of the two is there.
         """

@@ -35,7 +35,7 @@ CONFIG_SUFFIXES = (".scene_instance.json", ".stage_config.json")
 
 @dataclass(frozen=True)
 class DatasetScene:
-    """A scene of a dataset, as a name stands for it.
+    """A scene of a dataset, found by its name.
 
     Attributes:
         text: the name as it was given.
@@ -70,7 +70,7 @@ def find_dataset_scene(text: str) -> DatasetScene | None:
 
 
 def _below_data(path: Path) -> Path:
-    """The same path below NAVARENA_DATA, without a leading `data`, when it is not there as it stands."""
+    """The path below NAVARENA_DATA, without a leading `data`, if it does not exist as given."""
     data = data_folder()
     if path.exists() or path.is_absolute() or data is None:
         return path

@@ -106,7 +106,7 @@ def _upright(labels: Path, scene: Scene) -> LabelledMesh:
 
 
 def label_by_boxes(scene: Scene, records: Mapping[int, ObjectRecord], table: Path) -> Scene:
-    """The scene with each triangle given to the smallest box that it lies in; (T,) object ids."""
+    """(T,) object ids: the smallest box that contains each triangle."""
     boxes = {key: record.box for key, record in records.items() if record.box is not None}
     corners = scene.vertices[scene.triangles]
     low, high = corners.min(1), corners.max(1)

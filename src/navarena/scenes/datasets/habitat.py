@@ -137,7 +137,7 @@ class _Placed:
 
 
 class _Assembly:
-    """A stage (or none) and objects, the files they are read from, and what is missing of them."""
+    """A stage (or none) and objects, their files, and the missing files."""
 
     def __init__(self) -> None:
         self.placed: list[tuple[_Placed, ObjectRecord | None]] = []
@@ -146,7 +146,7 @@ class _Assembly:
 
 
 def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
-    """Everything that stands in a scene, with the files it is read from."""
+    """Stage and objects of a scene, with their files."""
     if path.name.endswith(INSTANCE_SUFFIX):
         instance = read_json(path, "scene instance")
     else:

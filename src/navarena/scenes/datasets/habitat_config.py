@@ -1,4 +1,4 @@
-"""Habitat's scene datasets: configuration files, and what a template's name means in them.
+"""Habitat's scene dataset configuration files, and the resolution of template names.
 
 `X.scene_dataset_config.json` says where stages, objects and scene instances are (`paths`: kind of file ->
 folders or patterns), gives defaults (`default_attributes`) and may define templates in place (`configs`).

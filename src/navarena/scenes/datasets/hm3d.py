@@ -75,7 +75,7 @@ def clean_name(raw: str) -> str:
 
 
 def mpcat40_of(raw: str) -> str:
-    """The mpcat40 name of an HM3D category; what the table does not know is one of the "objects".
+    """The mpcat40 name of an HM3D category; "objects" for categories that are not in the table.
 
     Names of mpcat40 itself stand for themselves.
     """

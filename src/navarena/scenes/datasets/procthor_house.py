@@ -63,7 +63,7 @@ class PlanOpening:
 
 @dataclass(frozen=True)
 class PlanObject:
-    """An object: id, asset, centre of its box in metres, turn (yaw) in radians, what it stands on."""
+    """An object: id, asset, centre of its box in metres, yaw in radians, and its parent object."""
 
     key: str
     asset: str
@@ -200,7 +200,7 @@ def _openness(entry: Mapping[str, Any], where: str) -> float:
 
 
 def _objects(entries: Iterator[tuple[Mapping[str, Any], str]], parent: str | None) -> Iterator[PlanObject]:
-    """Objects with all that stands on or in them."""
+    """Objects with all their children."""
     for entry, where in entries:
         center = world_from_unity(_point(entry.get("position"), f"{where}.position"))
         turn = _point(entry.get("rotation", {"x": 0, "y": 0, "z": 0}), f"{where}.rotation")

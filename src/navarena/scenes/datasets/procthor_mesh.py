@@ -187,7 +187,7 @@ def _room_at(point: Float[np.ndarray, "3"], rooms: Sequence[PlanRoom]) -> str | 
 def _opening(
     opening: PlanOpening, wall: PlanWall, number: Mapping[str, int]
 ) -> tuple[ObjectRecord, Float[np.ndarray, "t 3 3"]]:
-    """A door or window; what one can go through has no triangles."""
+    """Geometry of a door or window; passages have no triangles."""
     along = (wall.end - wall.start) / np.linalg.norm(wall.end - wall.start)
     middle = (np.array(opening.low) + np.array(opening.high)) / 2
     center = wall.start + along * middle[0] + np.array([0.0, middle[1], 0.0])

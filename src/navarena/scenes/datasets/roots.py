@@ -57,7 +57,7 @@ def registered_roots() -> dict[str, Root]:
 
 
 def register_root(name: str, dataset: str, path: Path) -> None:
-    """Remember that scene ids that begin with `name` are in `path`; raises StorageError."""
+    """Register `path` as the root of scene ids that begin with `name`; raises StorageError."""
     roots = registered_roots()
     entry = Root(dataset, str(path.resolve()))
     if roots.get(name) != entry:
@@ -66,7 +66,7 @@ def register_root(name: str, dataset: str, path: Path) -> None:
 
 
 def candidate_roots(folder: str, dataset: str) -> list[Path]:
-    """Where the folder `folder` of a dataset may be, the likeliest first.
+    """Possible paths of the folder `folder` of a dataset, most likely first.
 
     Folders below NAVARENA_DATA come whether they exist or not, so that messages can name them.
     """

@@ -26,7 +26,7 @@ _GLB_JSON_TYPE = 0x4E4F534A
 
 @dataclass(frozen=True)
 class GltfMaterial:
-    """What a material says beside what trimesh reads.
+    """Properties of a material that trimesh does not read.
 
     Attributes:
         name: as the file calls it.
@@ -65,7 +65,7 @@ def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> l
 
 
 def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
-    """The same file with materials named "0", "1", ..., so that they are known again after trimesh."""
+    """The file with materials named "0", "1", ..., to identify them after trimesh has read it."""
     materials = [
         {**material, "name": str(index)} for index, material in enumerate(dictionaries(header, "materials"))
     ]
@@ -81,7 +81,7 @@ def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
 
 
 def dictionaries(header: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """The entries of a list of the file, such as "nodes"; raises FileError for what is no list of objects."""
+    """The entries of a list of the file, such as "nodes"; raises FileError unless it is a list of objects."""
     entries = header.get(key, [])
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise FileError(f"expected a list of objects as {key!r} of the glTF file, got something else")

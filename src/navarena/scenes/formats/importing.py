@@ -138,7 +138,7 @@ def _read(path: Path, data: bytes) -> MeshFile:
 
 
 def _translated(path: Path, reader: Callable[..., Any], *arguments: Any) -> Any:
-    """What `reader` returns; whatever goes wrong inside becomes FileError."""
+    """The result of `reader`; its exceptions become FileError."""
     kind = path.suffix[1:].upper()
     try:
         with warnings.catch_warnings():

@@ -70,7 +70,7 @@ def _group_number(name: str) -> int:
 
 
 def _clean(text: str) -> str:
-    """One line break, no comments, no blanks before keywords: the only layout trimesh reads."""
+    """Normalised text for trimesh: plain line breaks, no comments, no blanks before keywords."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
     text = re.sub(r"^[ \t]+", "", text, flags=re.M)
     return re.sub(r"^#.*$", "", re.sub(r"^(\w+)\t", r"\1 ", text, flags=re.M), flags=re.M)
@@ -120,7 +120,7 @@ def _absolute_indices(text: str) -> str:
 
 
 class _Group(NamedTuple):
-    """What a face belongs to: object, group and material; the copies count objects and groups of one name."""
+    """Object, group and material of a face, with counters for repeated names."""
 
     object_name: str
     object_copy: int

@@ -30,7 +30,7 @@ PLAIN = Look("plain", (180, 170, 150))
 
 @dataclass(frozen=True)
 class Label:
-    """The object that triangles belong to: category, and what else the file says of it."""
+    """Label of the object that triangles belong to: category and further attributes."""
 
     category: str
     attributes: Mapping[str, str] = field(default_factory=dict)

@@ -97,7 +97,7 @@ def _walk_rows(
     starts: Int[np.ndarray, "n p"],
     counts: Int[np.ndarray, "n p"],
 ) -> int:
-    """Fill where each value starts and how many there are; returns where the rows end."""
+    """Fill start and count of each value; returns the end of the rows."""
     memory = content.data
     for row in range(element.length):
         for index, entry in enumerate(element.properties):

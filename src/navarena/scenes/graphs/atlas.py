@@ -107,7 +107,7 @@ class GraphAtlas:
 
 
 def _join(tables: Sequence[Candidates], firsts: Int[np.ndarray, "s"]) -> Candidates:
-    """One table of all scans, with node numbers in the place of each scan's own."""
+    """One table of all scans, with global node numbers."""
     places = [
         np.where(table.places >= 0, table.places + first, -1).astype(np.int32)
         for table, first in zip(tables, firsts)

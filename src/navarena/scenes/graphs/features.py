@@ -19,7 +19,7 @@ TSV_COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features"
 
 @runtime_checkable
 class ViewFeatures(Protocol):
-    """Whatever can say how the views of a place look: a file, or an encoder of rendered images.
+    """Interface of view features of places: from a file, or from an encoder of rendered images.
 
     Attributes:
         size: numbers per view.

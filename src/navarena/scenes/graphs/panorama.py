@@ -56,7 +56,7 @@ def view_index(heading: Angle, elevation: Angle) -> Int[np.ndarray, "..."]:
 def bearings(
     origin: Float[np.ndarray, "... 3"], target: Float[np.ndarray, "... 3"]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """How `target` is seen from `origin`, both (..., 3) metres in the world frame.
+    """Heading and elevation of `target` seen from `origin`, both (..., 3) metres in the world frame.
 
     Returns:
         heading (...,) radians in [0, 2 pi), elevation (...,) radians, distance (...,) metres.

@@ -36,11 +36,11 @@ class Draws:
         return int(self._generator.integers(0, 100)) < percent
 
     def choose(self, choices: Sequence[T]) -> T:
-        """One of `choices`, all equally likely."""
+        """Draw one of `choices` uniformly."""
         return choices[int(self._generator.integers(0, len(choices)))]
 
     def weighted(self, choices: Sequence[T], weights: Sequence[int]) -> T:
-        """One of `choices` with probability proportional to its integer weight."""
+        """Draw one of `choices` with probability proportional to its integer weight."""
         ticket = int(self._generator.integers(0, sum(weights)))
         for choice, weight in zip(choices, weights, strict=True):
             ticket -= weight

@@ -64,7 +64,7 @@ ROOM_NEEDS: Mapping[str, Sequence[Need]] = {
 
 
 def missing_needs(needs: Sequence[Need], categories: Collection[str]) -> list[Need]:
-    """Those of `needs` that objects of `categories` do not meet."""
+    """The `needs` that objects of `categories` do not meet."""
     return [need for need in needs if need.categories.isdisjoint(categories)]
 
 

@@ -244,7 +244,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def categories_of(benchmark: str, name: str) -> tuple[str, ...]:
-    """Our categories that a benchmark's word stands for, such as ("robothor", "GarbageCan").
+    """Our categories for a benchmark's word, such as ("robothor", "GarbageCan").
 
     Raises UnknownNameError for a benchmark or a word that is not known.
     """
@@ -255,12 +255,12 @@ def categories_of(benchmark: str, name: str) -> tuple[str, ...]:
 
 
 def words_of(benchmark: str) -> Words:
-    """The words of a benchmark with the categories they stand for; raises UnknownNameError."""
+    """The words of a benchmark with their categories; raises UnknownNameError."""
     require_name("benchmark", benchmark, BENCHMARKS)
     return BENCHMARKS[benchmark]
 
 
 def goat_names(split: str) -> tuple[str, ...]:
-    """The names that a split of GOAT-Bench asks for; raises UnknownNameError for another split."""
+    """The goal names of a split of GOAT-Bench; raises UnknownNameError for another split."""
     require_name("GOAT split", split, GOAT_SPLITS)
     return GOAT_SPLITS[split]

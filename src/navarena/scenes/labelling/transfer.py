@@ -1,4 +1,4 @@
-"""Transfer of labels: triangles take the label of the nearest labelled surface.
+"""Transfer of labels from the nearest labelled surface to triangles.
 
 Every triangle is asked at points spread evenly over it. Where they disagree it is cut once into four by
 the middles of its sides, and each piece takes the label of most of its points. What then still says

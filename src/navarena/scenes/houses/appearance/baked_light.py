@@ -203,7 +203,7 @@ def _lifted_from_walls(
 def _push_out(
     points: Float[np.ndarray, "v 3"], selected: Bool[np.ndarray, "v"], notch: Rect, floor: Rect
 ) -> None:
-    """Move those of the selected points that lie in `notch` to its nearest border inside `floor`."""
+    """Move selected points inside `notch` to its nearest border inside `floor`."""
     x, z = points[:, 0], points[:, 2]
     rows = np.flatnonzero(selected & (x > notch.x0) & (x < notch.x1) & (z > notch.z0) & (z < notch.z1))
     exits = [

@@ -30,7 +30,7 @@ STEPS = 256.0
 
 @kernel
 def entry_distance(boxes, k, ox, oy, oz, ix, iy, iz):
-    """Where a ray (origin, reciprocal direction) enters box k; negative when it misses."""
+    """Distance at which a ray (origin, reciprocal direction) enters box k; negative if it misses."""
     ax, bx = (boxes[k, 0] - ox) * ix, (boxes[k, 3] - ox) * ix
     ay, by = (boxes[k, 1] - oy) * iy, (boxes[k, 4] - oy) * iy
     az, bz = (boxes[k, 2] - oz) * iz, (boxes[k, 5] - oz) * iz

@@ -74,7 +74,7 @@ def grid() -> tuple[np.ndarray, np.ndarray]:
 
 
 def filled(color: Color) -> Image:
-    """One colour all over."""
+    """A tile of one colour."""
     return np.tile(np.array(color, np.int64), (SIZE_PX, SIZE_PX, 1))
 
 

@@ -1,4 +1,4 @@
-"""What lies before windows: larger images than other tiles, for people stand close to windows.
+"""Images of the view outside windows, larger than other tiles because viewers stand close to them.
 
 Drawn with integers at twice their size, then halved, so that outlines are smooth. Row 0 is the top.
 """

@@ -61,7 +61,7 @@ class Arranger:
     pick_model: Callable[[str], Model] | None = None
 
     def resolve(self, family: str) -> str | None:
-        """The family itself, what stands in for it, or None, by the categories the house does without."""
+        """The family, its substitute, or None, by the categories that the house leaves out."""
         name: str | None = family
         while name is not None and FAMILIES[name].category in self.without:
             name = STAND_INS.get(name)
@@ -79,11 +79,11 @@ class Arranger:
         return model
 
     def has_any(self, families: Sequence[str]) -> bool:
-        """Whether one of `families` stands in the room."""
+        """Whether the room contains one of `families`."""
         return any(placed.family in families for placed in self.placed)
 
     def missing_needs(self) -> list[Need]:
-        """What the use of the room needs and it does not hold."""
+        """Needs of the room's use that its objects do not meet."""
         found = {placed.category for placed in self.placed}
         return missing_needs(self.needs.get(self.space.category, ()), found)
 
@@ -96,7 +96,7 @@ class Arranger:
         parent: int = -1,
         category: str = "",
     ) -> int:
-        """Add a placement, mark what it takes, and let it carry its small objects; returns its index."""
+        """Add a placement, occupy its floor, and put small objects on it; returns its index."""
         kind = FAMILIES.get(family)
         category = category or (kind.category if kind else family)
         model = described(family, model)
@@ -188,7 +188,7 @@ class Arranger:
         return None if best is None else self.commit(family, model, best)
 
     def _lying_turn(self, attempt: int) -> Turn:
-        """At some angle as a hand puts objects down; squarely once that has failed a few times."""
+        """Random yaw of a lying object; axis-aligned after a few failed attempts."""
         if attempt < PUT_TRIES // 2:
             return self.draws.choose(SLIGHT_TURNS)
         return QUARTERS[attempt % 2]
@@ -231,7 +231,7 @@ class Arranger:
                     self.put_on(self.draws.choose(kind.carries.families), index, number)
 
     def put_on(self, family: str, index: int, number: int = 0, centered: bool = False) -> int | None:
-        """Stand a small object on a surface of a placement, beside what is there already."""
+        """Put a small object on a free part of a placement's surface."""
         base, resolved = self.placed[index], self.resolve(family)
         if resolved is None or not base.model.surfaces:
             return None

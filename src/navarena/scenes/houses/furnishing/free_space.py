@@ -74,7 +74,7 @@ def join_rooms(rooms: Sequence[Sequence[Placement]]) -> list[Placement]:
 
 
 def choose_placements(placements: Sequence[Placement], kept: Sequence[int]) -> list[Placement]:
-    """Those with the numbers `kept`, in order, parents numbered anew; whose parent is kept, too."""
+    """The placements with indices `kept`, in order, parents renumbered; parents must be kept, too."""
     number = {old: new for new, old in enumerate(kept)}
     return [
         replace(placements[k], parent=number[placements[k].parent] if placements[k].parent >= 0 else -1)
@@ -83,7 +83,7 @@ def choose_placements(placements: Sequence[Placement], kept: Sequence[int]) -> l
 
 
 def placements_of_room(placements: Sequence[Placement], room: int) -> list[Placement]:
-    """What stands in one room; parents are numbered within it."""
+    """Placements of one room; parents are numbered within it."""
     return choose_placements(placements, [k for k, one in enumerate(placements) if one.room == room])
 
 
@@ -105,7 +105,7 @@ class Block:
 
 @dataclass
 class RoomSpace:
-    """A room and what is taken in it.
+    """A room and its occupied areas.
 
     Attributes:
         room: index in the plan.
@@ -138,7 +138,7 @@ class RoomSpace:
 
     @property
     def area(self) -> int:
-        """Of the floor, square millimetres."""
+        """Area of the floor, square millimetres."""
         return sum(piece.area for piece in self.pieces)
 
     def has_floor(self, rect: Rect, margin: int) -> bool:
@@ -201,7 +201,7 @@ class RoomSpace:
 
 
 def distance_from(floor: Rect, side: int, rect: Rect) -> int:
-    """How far the inner edge of `rect` is from `side`."""
+    """Distance of the inner edge of `rect` from `side`."""
     return (rect.z1 - floor.z0, floor.x1 - rect.x0, floor.z1 - rect.z0, rect.x1 - floor.x0)[side]
 
 

@@ -73,7 +73,7 @@ def draw_clutter(draws: Draws, settings: HouseSettings) -> int:
 
 
 def furnish(draws: Draws, plan: FloorPlan, habits: Habits) -> list[Placement]:
-    """All placements of a storey, none of which blocks a path, parents before what they carry.
+    """All placements of a storey, parents before the objects on them; none blocks a path.
 
     Rooms that then lack what their use needs are furnished again, ROOM_TRIES times in all.
     `habits.known` grows.

@@ -47,7 +47,7 @@ def add_group(arranger: Arranger, group: Group) -> None:
 
 
 def add_missing(arranger: Arranger) -> None:
-    """Place what the use of the room needs and no group has brought, where it fits."""
+    """Place objects for the room's unmet needs where they fit."""
     for need in arranger.missing_needs():
         places: list[tuple[str, Callable[[str], int | None]]]
         places = [(family, arranger.place) for family in need.families]
@@ -60,7 +60,7 @@ def add_missing(arranger: Arranger) -> None:
 
 
 def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
-    """What `follower` adds to the object with index `anchor`; indices."""
+    """Place `follower` at the object with index `anchor`; returns indices."""
     family = arranger.resolve(follower.family)
     if family is None:
         return []
@@ -77,7 +77,7 @@ def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
 
 
 def _on(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
-    """On the anchor, in the middle."""
+    """Placement on the middle of the anchor."""
     return arranger.put_on(follower.family, anchor, centered=True)
 
 
@@ -136,7 +136,7 @@ def _facing(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
 
 
 def _flank(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
-    """At one end of the anchor, facing across it."""
+    """Placement at one end of the anchor, facing across it."""
     own, model = arranger.placed[anchor].model.rect, arranger.build(follower.family)
     for sign in arranger.draws.shuffled((-1, 1)):
         x = sign * (own.width // 2 + follower.gap - model.rect.z0)
@@ -170,7 +170,7 @@ def _under(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
 
 
 def _above(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
-    """On the wall above the anchor."""
+    """Placement on the wall above the anchor."""
     side = arranger.sides.get(anchor)
     if side is None:
         return None

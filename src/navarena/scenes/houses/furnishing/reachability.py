@@ -44,7 +44,7 @@ class FloorGrid:
 
     @property
     def main(self) -> int:
-        """Number of the largest component; 0 when there is none."""
+        """Number of the largest component; 0 if there is none."""
         return int(np.argmax(self.sizes)) + 1 if len(self.sizes) else 0
 
     @property
@@ -53,7 +53,7 @@ class FloorGrid:
         return float(self.sizes.max() / self.sizes.sum()) if len(self.sizes) else 0.0
 
     def labelled(self) -> "FloorGrid":
-        """The same places, numbered anew by components; writes into `labels`."""
+        """Renumber the free places by components; writes into `labels`."""
         return replace(self, sizes=label_components(self.labels))
 
     def window(self, rect: Rect) -> Int[np.ndarray, "a b"]:
@@ -77,7 +77,7 @@ def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
 
 
 def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:
-    """Where the centre of a body of `radius` millimetres can be, by components.
+    """Grid of the places that the centre of a body of `radius` millimetres can take, by components.
 
     `obstacles` are all outlines of obstacles, those of `fixed_obstacles` included.
     """
@@ -186,7 +186,7 @@ def _with_children(placements: Sequence[Placement], root: int) -> set[int]:
 
 
 def _is_needed(plan: FloorPlan, placements: Sequence[Placement], kept: set[int], number: int) -> bool:
-    """Whether a room would lack what its use needs if this placement went, with what it carries."""
+    """Whether a room's needs would be unmet without this placement and the objects on it."""
     room = placements[number].room
     going = _with_children(placements, number)
     here = {k for k in kept if placements[k].room == room}

@@ -1,1 +1,1 @@
-"""Families of objects that stand in generated houses."""
+"""Families of objects in generated houses."""

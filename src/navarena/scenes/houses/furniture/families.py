@@ -19,7 +19,7 @@ FAMILY = re.compile(r'(\w+)(?: \((\w+)\))?: (\w+)(?: (\d+))?, (\d+)\.\.(\d+)(, u
 
 @dataclass(frozen=True)
 class Carry:
-    """Small objects that stand on a family's surfaces.
+    """Small objects that are put on a family's surfaces.
 
     Attributes:
         limit: on one surface.

@@ -58,7 +58,7 @@ LOOKS: Mapping[str, Look] = {
 
 
 def members(*items: Any) -> Iterable[Any]:
-    """What a `for` of the tables runs over: its items, those of a sequence, or 0 .. n - 1 for a number n."""
+    """Items of a `for` in the tables: those of a sequence, or 0 .. n - 1 for a number n."""
     if len(items) > 1:
         return items
     return range(items[0]) if isinstance(items[0], int) else items[0]

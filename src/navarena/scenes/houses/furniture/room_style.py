@@ -53,7 +53,7 @@ class RoomStyle:
 
     @cached_property
     def names(self) -> dict[str, Any]:
-        """What the rows of the furniture tables may use: NAMES, the room's colours and looks, and draws."""
+        """Names that rows of the furniture tables can use: NAMES, the room's colours and materials, draws."""
         draws, style = self.draws, self.style
         return {
             **NAMES,

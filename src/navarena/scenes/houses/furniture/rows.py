@@ -109,7 +109,7 @@ class Body:
 
 
 def split_fields(text: str) -> list[str]:
-    """The fields of a row: what stands between blanks that are in no bracket and no text."""
+    """The fields of a row, separated by blanks outside brackets and quoted texts."""
     fields, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")

@@ -81,7 +81,7 @@ def _draw_single(draws: Draws, rooms: int | None, ceiling: int) -> FloorPlan:
 
 
 def _stack_stairs(storeys: Sequence[Sequence[PlannedRoom]], rise: int, first_low: bool) -> tuple[Stairs, ...]:
-    """One switchback above the other."""
+    """Stack the switchback stairs above each other."""
     stairs = []
     for level, (rooms, _) in enumerate(pairwise(storeys)):
         side, is_last = landing_side(rooms), level + 2 == len(storeys)

@@ -89,7 +89,7 @@ class Rect:
         return band_at(side, self.line(side), start, end, near, far)
 
     def without(self, hole: "Rect") -> list["Rect"]:
-        """What is left of it around `hole`, in at most four pieces."""
+        """The rectangle without `hole`, in at most four pieces."""
         if not self.overlaps(hole):
             return [self]
         x0, x1 = max(self.x0, hole.x0), min(self.x1, hole.x1)
@@ -114,7 +114,7 @@ def band_at(side: int, line: int, start: int, end: int, near: int, far: int) -> 
 
 
 def without_all(rects: Iterable[Rect], holes: Sequence[Rect]) -> list[Rect]:
-    """What is left of `rects` around all `holes`."""
+    """The `rects` without all `holes`, as rectangles."""
     pieces = list(rects)
     for hole in holes:
         pieces = [left for piece in pieces for left in piece.without(hole)]
@@ -225,7 +225,7 @@ class PlannedRoom:
 
 @dataclass(frozen=True)
 class FloorPlan:
-    """One storey.
+    """Floor plan of one storey.
 
     Attributes:
         rooms: in order; other records name rooms by their index.
@@ -259,18 +259,18 @@ class FloorPlan:
         return self.well is not None and self.rise > 0
 
     def ground(self, room: int) -> Rect:
-        """The floor of a room that one can stand on: the inner outline without the well."""
+        """Walkable floor of a room: the inner outline without the stairwell."""
         floor = self.rooms[room].floor
         if self.well is None or not floor.contains(self.well):
             return floor
         return landing(floor, self.well)
 
     def ground_pieces(self, room: int) -> list[Rect]:
-        """Disjoint rectangles that together are the floor of a room that one can stand on."""
+        """Walkable floor of a room as disjoint rectangles."""
         return without_all([self.ground(room)], self.rooms[room].floor_notches)
 
     def face_line(self, opening: Opening, room: int) -> int:
-        """Where the face of the opening's wall is in `room`, one of the two that it joins."""
+        """Line of the opening's wall face in `room`, one of the two rooms that it joins."""
         line = opening.line
         if line is None:
             line = self.rooms[opening.room].floor.line(opening.side)
@@ -279,7 +279,7 @@ class FloorPlan:
         return line + (-2 * INNER_HALF_MM if opening.side in (NORTH, WEST) else 2 * INNER_HALF_MM)
 
     def side_seen_from(self, opening: Opening, room: int) -> int | None:
-        """The side of `room` that `opening` lies in, or None when it is elsewhere."""
+        """The side of `room` that contains `opening`, or None."""
         if opening.room == room:
             return opening.side
         if opening.other == room:
@@ -293,7 +293,7 @@ class FloorPlan:
 
 
 def landing(floor: Rect, well: Rect) -> Rect:
-    """What a well along one side of a floor leaves of it."""
+    """The part of a floor beside a stairwell along one side."""
     if well.z0 > floor.z0:
         return Rect(floor.x0, floor.z0, floor.x1, well.z0)
     if well.z1 < floor.z1:

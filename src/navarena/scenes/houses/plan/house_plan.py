@@ -11,7 +11,7 @@ from navarena.scenes.houses.plan.stairs import Stairs
 
 @dataclass(frozen=True)
 class Storey:
-    """One floor of a house.
+    """One storey of a house.
 
     Attributes:
         plan: rooms and openings.
@@ -38,7 +38,7 @@ class HousePlan:
 
     @property
     def area_mm2(self) -> int:
-        """Floor of all rooms that one can stand on, square millimetres."""
+        """Walkable floor of all rooms, square millimetres."""
         return sum(
             _ground_area(storey.plan, room)
             for storey in self.storeys
@@ -59,7 +59,7 @@ class HousePlan:
 
 
 def _ground_area(plan: FloorPlan, room: int) -> int:
-    """Floor of a room that one can stand on, square millimetres (rounded down)."""
+    """Walkable floor of a room, square millimetres (rounded down)."""
     if plan.is_slanted:
         return twice_area(inset(plan.rooms[room].corners, INNER_HALF_MM)) // 2
     return sum(piece.area for piece in plan.ground_pieces(room))

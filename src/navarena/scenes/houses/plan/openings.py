@@ -95,7 +95,7 @@ USUAL_WINDOW = WindowStyle(850, 2200, 900, 1700)
 
 @dataclass(frozen=True)
 class Contact:
-    """Where two rooms (or a room and the outside) share a wall.
+    """Shared wall of two rooms, or of a room and the outside.
 
     Attributes:
         room, side: one of the rooms, and the side of it.
@@ -133,7 +133,7 @@ def find_contacts(rooms: Sequence[PlannedRoom]) -> tuple[list[Contact], list[Con
 
 
 def subtract_intervals(whole: tuple[int, int], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of `whole` without the `taken` intervals, from low to high."""
+    """The parts of `whole` without the `taken` intervals, ascending."""
     left, at = [], whole[0]
     for start, end in sorted(taken):
         if start > at:
@@ -369,7 +369,7 @@ def _make_windows(
 
 
 def leaf_rect(rooms: Sequence[PlannedRoom], door: Opening) -> Rect | None:
-    """Where the open leaf of `door` stands, or None when it has none."""
+    """Rectangle of the open leaf of `door`, or None if it has none."""
     if not door.leaf:
         return None
     side = door.side if door.leaf_room == door.room else (door.side + 2) % 4

@@ -192,7 +192,7 @@ def columns_over(corners: Sequence[Corner], step: int) -> list[Rect]:
 
 
 def notches_of(cell: Rect, columns: Sequence[Sequence[Rect]], xs: Sequence[int]) -> tuple[Rect, ...]:
-    """What of `cell` is in none of the columns, which lie between the lines `xs`."""
+    """Parts of `cell` outside all columns, which lie between the lines `xs`."""
     gaps = []
     for (x0, x1), column in zip(pairwise(xs), columns, strict=True):
         lines = [cell.z0, *(z for rect in column for z in (rect.z0, rect.z1)), cell.z1]

@@ -1,4 +1,4 @@
-"""Which rooms a house has, and how large each wants to be."""
+"""The room programme of a house: its rooms and their target areas."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

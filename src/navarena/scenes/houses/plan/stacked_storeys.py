@@ -1,4 +1,4 @@
-"""Plans of houses with several storeys that stand on each other.
+"""Plans of houses with several storeys.
 
 All storeys share two strips of rooms with a corridor between them; the stairs stand at the
 same place of the first strip on each. An upper storey may end short of the one below.
@@ -206,7 +206,7 @@ def _draw_wishes(draws: Draws, rect: Rect, level: int, number: int, counts: Coun
 
 
 def _first_rooms(draws: Draws, level: int, number: int) -> Sequence[str]:
-    """What a strip holds in any case, if there is room."""
+    """Mandatory rooms of a strip, if there is space."""
     if level == 0 and number == 0:
         return ("living room", "kitchen", "dining room") if draws.chance(50) else ("living room", "kitchen")
     if level == 0 and number == 1:
@@ -217,7 +217,7 @@ def _first_rooms(draws: Draws, level: int, number: int) -> Sequence[str]:
 
 
 def _most(category: str, level: int) -> int:
-    """How many rooms of a kind a storey may have."""
+    """Greatest number of rooms of a kind on a storey."""
     if level:
         return ROOM_KINDS[category].max_count
     return GROUND_BEDROOMS if category == "bedroom" else GROUND_OTHERS

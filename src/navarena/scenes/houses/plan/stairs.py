@@ -1,4 +1,4 @@
-"""Stairs between storeys: where a switchback lies, what it looks like, where one walks on it.
+"""Switchback stairs between storeys: position, geometry and walkable surface.
 
 A switchback fills the end of a room: from the landing one flight leads up to a half-landing at
 the far wall, and the other flight back to the landing of the next storey. The stairs of higher

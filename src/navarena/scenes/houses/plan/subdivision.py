@@ -37,7 +37,7 @@ class Zones:
     has_corridor: bool
 
     def varied(self, draws: Draws) -> "Zones":
-        """The same rooms with areas up to 15 % larger or smaller."""
+        """The rooms with areas varied by up to 15 %."""
         public, private = (
             [Wish(wish.category, wish.area * draws.integer(85, 115) // 100) for wish in wishes]
             for wishes in (self.public, self.private)
@@ -91,7 +91,7 @@ def snapped(length: int) -> int:
 
 
 def total_area(wishes: Sequence[Wish]) -> int:
-    """Of all wishes, square millimetres."""
+    """Total wished area, square millimetres."""
     return sum(wish.area for wish in wishes)
 
 
@@ -178,7 +178,7 @@ def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
 
 
 def corridor_width(draws: Draws) -> int:
-    """Of a corridor's cell, millimetres."""
+    """Width of a corridor's cell, millimetres."""
     return draws.integer(1150, 1600, GRID_MM) + 2 * INNER_HALF_MM
 
 
@@ -218,7 +218,7 @@ def _wing(draws: Draws, zones: Zones) -> list[PlannedRoom]:
 
 
 def _public_zone(draws: Draws, rect: Rect, wishes: Sequence[Wish]) -> list[PlannedRoom]:
-    """The public rooms in `rect`, now and then with a terrace cut out of a corner."""
+    """Public rooms in `rect`, sometimes with a terrace cut out of a corner."""
     if len(wishes) == 1 or not draws.chance(40):
         return _divide(draws, rect, wishes if draws.chance(50) else wishes[::-1])
     at_end, full = draws.shuffled(wishes[1:]), wishes[0]
@@ -244,7 +244,7 @@ def _balanced(draws: Draws, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Wi
 
 
 def turned(rooms: Sequence[PlannedRoom], symmetry: int) -> list[PlannedRoom]:
-    """One of the eight mirrored and turned versions of a plan."""
+    """A plan mirrored and rotated into one of eight orientations."""
     mirror_x, mirror_z, swap = symmetry & 1, symmetry & 2, symmetry & 4
     turned = []
     for room in rooms:

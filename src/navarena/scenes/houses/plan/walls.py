@@ -40,7 +40,7 @@ DOORWAY_MM = 260
 
 
 def joined_outlines(outlines: Sequence[Sequence[Corner]]) -> list[tuple[Corner, ...]]:
-    """The outlines with the corners of all others that lie in their walls, so that shared walls are equal."""
+    """The outlines with added corners of other outlines on their walls, so that shared walls are equal."""
     everything = sorted({corner for outline in outlines for corner in outline})
     result = []
     for outline in outlines:
@@ -102,7 +102,7 @@ def wall_openings(plan: FloorPlan) -> list[WallOpening]:
 
 
 def _as_wall_opening(plan: FloorPlan, opening: Opening) -> WallOpening:
-    """The same opening, given by points in the middle of its wall."""
+    """The opening by points in the middle of its wall."""
     face, side = plan.face_line(opening, opening.room), opening.side
     line = face + (-INNER_HALF_MM if side in (NORTH, 3) else INNER_HALF_MM)
     forward = 1 if side in (NORTH, 1) else -1

@@ -1,4 +1,4 @@
-"""The JSON of a floor plan's file (see reader), and what is checked of it whatever its walls are like."""
+"""The JSON format of floor plan files (see reader), and checks that do not depend on walls."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -76,7 +76,7 @@ def require_room(names: Sequence[str], name: str, what: str) -> int:
 
 
 def door_rooms(entry: DoorEntry, names: Sequence[str]) -> tuple[str, int, int | None, str]:
-    """(what it is called in errors, its room, the other one or None for the outside, its kind)."""
+    """(name in errors, room, other room or None for the outside, kind) of a door."""
     first, second = entry.between
     if first == OUTSIDE:
         first, second = second, first
@@ -90,7 +90,7 @@ def door_rooms(entry: DoorEntry, names: Sequence[str]) -> tuple[str, int, int | 
 
 
 def window_heights(entry: WindowEntry, names: Sequence[str], ceiling: int) -> tuple[str, int, int, int]:
-    """(what it is called in errors, its room, sill, head); raises SceneError for impossible heights."""
+    """(name in errors, room, sill, head) of a window; raises SceneError for impossible heights."""
     room = require_room(names, entry.room, "room of a window")
     what = f"the window of {entry.room!r} at {list(entry.at)}"
     sill, head = round(entry.sill * 1000), round(entry.head * 1000)
@@ -103,7 +103,7 @@ def window_heights(entry: WindowEntry, names: Sequence[str], ceiling: int) -> tu
 
 
 def storey_content(content: PlanFile, storey: StoreyEntry) -> PlanFile:
-    """One storey as a file of its own."""
+    """One storey's content as that of a single-storey file."""
     return PlanFile(content.format, storey.rooms, storey.doors, storey.windows, (), content.ceiling)
 
 

@@ -198,7 +198,7 @@ class _Walls:
     outer_margin: int
 
     def place(self, what: str, blank: WallOpening, at: tuple[float, float], width: float) -> WallOpening:
-        """The opening in the wall of its rooms that `at` lies in; raises SceneError when there is none."""
+        """The opening in the wall of its rooms that contains `at`; raises SceneError if there is none."""
         point, wide = (round(at[0] * 1000), round(at[1] * 1000)), round(width * 1000)
         own = [k for k in (blank.room, blank.other) if k is not None]
         faces = [(*pair, CORNER_MM) for k in own for pair in inner_faces(self.rooms[k])]

@@ -120,7 +120,7 @@ def _extent(floor: Rect, side: int) -> int:
 
 
 def _opens_onto(plan: FloorPlan, room: int, free: Rect) -> bool:
-    """Whether what one walks through into a room leads to a part of its floor."""
+    """Whether an opening leads onto a room's walkable floor."""
     return all(
         free.contains(band_at(side, plan.face_line(opening, room), opening.start, opening.end, 0, 1))
         for side, opening in plan.openings_of(room)

@@ -22,7 +22,7 @@ GLOWING = frozenset({"garden", "street", "glow", "fire"})
 
 @dataclass(frozen=True)
 class HouseObject:
-    """An object of the house: what it is and where its frame stands (millimetres).
+    """An object of the house: identity and pose (millimetres).
 
     Objects that do not shade (pictures, frames) leave the baked light of what is behind them alone.
     """
@@ -81,7 +81,7 @@ class _Placed:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A run of triangles: vertices, corner indices into them, and what they belong to."""
+    """A piece of mesh: vertices, triangles, and their object and material."""
 
     vertices: np.ndarray
     own_frame: np.ndarray
@@ -341,7 +341,7 @@ def _part_uv(
 
 
 def _grain_is_upright(parts: Sequence[Part], axis: Int[np.ndarray, "p t"]) -> Bool[np.ndarray, "p t"]:
-    """Where a part's longest side lies along v, so that its grain must be swapped to follow it."""
+    """Whether a part's longest side lies along v, so that its wood grain must be rotated."""
     longest = np.array(
         [int(np.argmax(part.size)) if FINISHES[part.look.finish].grain else -1 for part in parts]
     )[:, None]

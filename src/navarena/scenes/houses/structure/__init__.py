@@ -1,1 +1,1 @@
-"""Walls, floors, ceilings, doors and windows as triangles, and the floors one can stand on."""
+"""Walls, floors, ceilings, doors and windows as triangles, and walkable floors."""

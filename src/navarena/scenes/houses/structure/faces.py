@@ -1,4 +1,4 @@
-"""Faces of walls: pieces of wall as they are seen from one side, with what is built on them."""
+"""Faces of walls: pieces of one side of a wall, with the parts built on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -89,7 +89,7 @@ def leaf_obstructions(plan: FloorPlan) -> list[Obstruction]:
 
 
 def house_floors(house: HousePlan) -> tuple[WalkableSurface, ...]:
-    """Where one can walk in a house: the floors of every storey and the stairs to the next."""
+    """Walkable surfaces of a house: the floors of every storey and the stairs between them."""
     surfaces: list[WalkableSurface] = []
     for level, storey in enumerate(house.storeys):
         surfaces += walkable_surfaces(storey.plan, storey.placements, storey.base, level)
@@ -101,7 +101,7 @@ def house_floors(house: HousePlan) -> tuple[WalkableSurface, ...]:
 def walkable_surfaces(
     plan: FloorPlan, placements: Sequence[Placement], base: int = 0, level: int = 0
 ) -> tuple[WalkableSurface, ...]:
-    """The floors of a storey joined through their doorways, with everything that stands on them.
+    """Walkable floors of a storey, joined through doorways, with the obstacles on them.
 
     Stairs are not among them. In metres; `base` is the height of the floor in millimetres.
     """
