@@ -14,7 +14,7 @@ from navarena.simulation.body import Camera, Embodiment
 
 
 def _camera(width_px: int, height_px: int, degrees: float, up: float) -> tuple[Camera, ...]:
-    """One camera of so many pixels and degrees (horizontally), at `up` metres above the foot point."""
+    """A camera of the given pixels and horizontal degrees, `up` metres above the foot point."""
     return (Camera(width_px=width_px, height_px=height_px, hfov=math.radians(degrees), mount=(0.0, up, 0.0)),)
 
 

@@ -91,7 +91,7 @@ class CameraRig:
         rows: Bool[np.ndarray, "n"],
         extras: ExtraObjects | None = None,
     ) -> None:
-        """Render what the cameras of `bodies` (N) see, in the slots `rows` (N,), into `images`.
+        """Render the cameras of `bodies` (N) in the slots `rows` (N,) into `images`.
 
         Those of other slots, and of slots that were never placed, stay as they are.
         """

@@ -21,7 +21,7 @@ from navarena.simulation.sensors.sensor import ImageSensor
 
 @dataclass(frozen=True)
 class RenderDevice:
-    """Where images are drawn, and whether they stay there.
+    """The device that draws images, and whether they stay on it.
 
     Attributes:
         name: "cpu" for the CPU's own engine; "cuda" or "cuda:1" for NVIDIA Warp on a GPU; "warp-cpu" for the
@@ -49,7 +49,7 @@ ON_CPU = RenderDevice()
 
 
 class ImageDevice:
-    """The renderers of one simulator, and what happens to images that stay on their device.
+    """The renderers of one simulator, and processing of images that stay on their device.
 
     Args:
         device: where.
@@ -62,7 +62,7 @@ class ImageDevice:
 
     @cached_property
     def warp_device(self) -> Any:
-        """Warp's device; raises what find_device raises."""
+        """Warp's device; raises as find_device does."""
         return find_device(self._device.name)
 
     @cached_property

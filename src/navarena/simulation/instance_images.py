@@ -1,4 +1,4 @@
-"""Instance images from given poses, for rules about what can be seen."""
+"""Instance images from given poses, for rules about visibility."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -24,7 +24,7 @@ PIXELS_TOGETHER = 256 * 160 * 120
 
 @dataclass(frozen=True)
 class Nearness:
-    """Which surfaces count as near to a body that looks at them.
+    """Rule for surfaces that count as near to a body.
 
     Attributes:
         reach: metres, horizontally from the body's axis.

@@ -36,7 +36,7 @@ class ObservationSource:
 def find_sources(
     embodiment: Embodiment, sensor: str | Sensor, own: OwnSensor = lambda kind: None
 ) -> list[ObservationSource]:
-    """What observing `sensor` means on a body.
+    """The observations that `sensor` stands for on a body.
 
     A sensor object stands for all cameras that can serve it; a name such as "left_rgb" for one.
     `own` versions take the place of registered sensors.

@@ -1,4 +1,4 @@
-"""Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
+"""Fills preallocated arrays with the requested observations of N bodies."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -82,7 +82,7 @@ class Observer:
             self._device.require_corruptions(self._pipeline.find_image_corruptions())
 
     def _make_rigs(self, channels: Sequence[str], given: Mapping[str, np.ndarray]) -> dict[int, CameraRig]:
-        """One rig for each camera whose images are wanted; empty without images.
+        """One rig for each camera with requested images.
 
         Raw images are rendered into the arrays that are `given` for them.
         """
@@ -170,7 +170,7 @@ class Observer:
         return world_from_camera(self._bodies, camera)
 
     def observe(self, slot_worlds: SlotWorlds) -> dict[str, Any]:
-        """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
+        """Name -> (N, ...) of all requested observations; dtypes and units as in `specs`."""
         if not self._stale.any():
             return self._arrays
         if self._rigs and slot_worlds.worlds:
@@ -185,7 +185,7 @@ class Observer:
         return self._arrays
 
     def _change_images(self, name: str, images: Any) -> None:
-        """Let the pipeline change what has just been rendered, where it is."""
+        """Corrupt the rendered images in place."""
         if self._pipeline is None:
             return
         if not self._device.keeps_images:

@@ -51,5 +51,5 @@ class SimulationPipeline(Protocol):
         ...
 
     def find_image_corruptions(self, name: str | None = None) -> Sequence[Corruption]:
-        """Those that `change_images` applies to a camera's channel (to any for None), in their order."""
+        """Corruptions that `change_images` applies to a camera's channel (any for None), in their order."""
         ...

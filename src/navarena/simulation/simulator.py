@@ -101,7 +101,7 @@ class Simulator:
 
     @property
     def observations(self) -> Mapping[str, Any]:
-        """Name -> (N, ...) arrays of what was asked for, as of now: of NumPy, or images of the device.
+        """Name -> (N, ...) current observations: NumPy arrays, or images on the device.
 
         They are computed when first read after a step or placement, and rewritten in place by
         the next; copy what must be kept.
@@ -280,7 +280,7 @@ class Simulator:
         return self.slot_worlds.geodesic_distance(slots, self.bodies.positions[slots], goals)
 
     def navmesh(self, slot: int) -> NavMesh:
-        """Where the body `slot` can walk; raises ActionError when it was never placed."""
+        """Navmesh of the body `slot`; raises ActionError if it was never placed."""
         world = self.slot_worlds.world(slot)
         if world is None:
             raise ActionError(f"expected a placed body in slot {slot}, got none yet; call place first")

@@ -27,7 +27,7 @@ class SlotWorlds:
         self.version = 0
 
     def assign(self, slots: Int64[np.ndarray, "k"], worlds: Sequence[World]) -> None:
-        """Let `slots` (K,) stand in `worlds` (K)."""
+        """Assign `worlds` (K) to `slots` (K,)."""
         if any(world not in self.worlds for world in worlds):
             self._renew(slots, worlds)
         for slot, world in zip(slots, worlds):

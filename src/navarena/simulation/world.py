@@ -90,7 +90,7 @@ class World:
 
     @cached_property
     def render_mesh(self) -> RenderMesh:
-        """What the renderer draws. A scene that was not looked at before is not kept for it."""
+        """The render mesh. A scene that was not loaded before is not kept in memory for it."""
         return self._load_render_mesh(lambda: self.__dict__.get("scene") or self._load())
 
     @property
@@ -215,7 +215,7 @@ class WorldCache:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all worlds held, without what is mapped from files."""
+        """Bytes of all held worlds, without mapped files."""
         self._measure()
         return sum(self._sizes.values())
 

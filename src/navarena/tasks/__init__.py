@@ -1,4 +1,4 @@
-"""Tasks: what steps mean, and the environments that run them."""
+"""Tasks: goals, rewards and ends of episodes, and the environments that run them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""N episodes of one task, side by side: what environments and evaluation stand on."""
+"""Batches: N parallel episodes of one task, for environments and evaluation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -130,7 +130,7 @@ class NavigationBatch:
 
     @property
     def observations(self) -> Mapping[str, Any]:
-        """Name -> (N, ...) arrays of what was asked for, as of now: of NumPy, or images of the device.
+        """Name -> (N, ...) current observations: NumPy arrays, or images on the device.
 
         They are computed when first read after a step or start, and rewritten in place by the
         next; copy what must be kept. Rows of slots that never started mean nothing.
@@ -143,7 +143,7 @@ class NavigationBatch:
         return MappingProxyType({**seen, **self._goals_seen})
 
     def observe_into(self, out: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        """The observations as of now, those named in `out` in these arrays (N, ...) of their specs' dtypes.
+        """Current observations; those named in `out` are written to its arrays (N, ...).
 
         Images are drawn right into them: they may be rows of a slab (T, N, ...), or memory that is shared
         between processes or pinned. They are rewritten by later observations until others are given. Raises
@@ -183,7 +183,7 @@ class NavigationBatch:
         self._begin(slots, episodes)
 
     def follow(self, slots: Sequence[int], episodes: Sequence[Episode]) -> Bool[np.ndarray, "k"]:
-        """Go on in `slots` (K) with the next `episodes` (K) of their tours; (K,) bool, which begin at once.
+        """Continue tours in `slots` (K) with their next `episodes` (K); (K,) bool, which start at once.
 
         Where the task has an oracle it leads the bodies there: `step` moves them, and says in `arrived`
         when an episode begins. Elsewhere the episodes begin now, as by `start`. Raises as `start`.
@@ -281,7 +281,7 @@ class NavigationBatch:
         self._fresh = False
 
     def save_state(self) -> bytes:
-        """What changes in this batch, for `restore_state` of a batch of equal arguments, in any process."""
+        """State of the batch, for `restore_state` of a batch of equal arguments, in any process."""
         worlds, row = self.simulator.slot_worlds.worlds, self.simulator.slot_worlds.row
         named: dict[Name, object] = {(name,): one for name, one in self._unsaved().items()}
         for world in worlds:
@@ -298,7 +298,7 @@ class NavigationBatch:
         return dump_state(changing, named)
 
     def restore_state(self, saved: bytes) -> None:
-        """Go on where the batch stood whose `save_state` made `saved`: with the same bytes.
+        """Restore the state `saved` of a batch of equal arguments, bit for bit.
 
         The bytes are a pickle: restore only what you saved. Raises FileError for a scene
         that cannot be read any more.
@@ -348,7 +348,7 @@ class NavigationBatch:
         return self._goal_corruptions.corrupt_image(self.episode(slot), number, image)
 
     def trajectory(self, slot: int, with_path: bool = True) -> Trajectory:
-        """What has happened in `slot` since its episode began: a copy, complete once it has ended.
+        """A copy of the trajectory in `slot` since its episode began, complete once it has ended.
 
         with_path: whether to find the shortest path, which metrics of `effort` compare with.
         """

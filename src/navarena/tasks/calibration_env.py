@@ -72,11 +72,11 @@ class CalibrationEnv:
 
     @property
     def scene_ids(self) -> tuple[str, ...]:
-        """(N) scene in which each environment is now: keys for what is learned of scenes."""
+        """(N) current scene of each environment, as keys for per-scene knowledge."""
         return tuple(self._batch.episode(slot).scene_id for slot in range(self.slots))
 
     def step(self, actions: Actions) -> Bool[np.ndarray, "n"]:
-        """One action in each environment; (N,) bool: where a new episode began after it.
+        """Execute one action in each environment; (N,) bool: whether a new episode began after it.
 
         actions: (N,) indices, or (N, K) numbers within [-1, 1] of a continuous protocol.
 

@@ -58,13 +58,13 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
 
 
 def keep_applicable(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
-    """Those of `corruptions` that have something to act on; arguments as of require_applicable."""
+    """The applicable ones of `corruptions`; arguments as in require_applicable."""
     names = list(dict.fromkeys((*task.sensors, *sensors)))
     return tuple(text for text in corruptions if not _missing(task, find_corruption(text), names))
 
 
 def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
-    """What is needed and not there, in words; empty when nothing is."""
+    """Missing requirements in words; empty if there are none."""
     channels, senses = _channels(task, names), _senses(task, names)
     if isinstance(corruption, ImageCorruption):
         return "" if "rgb" in channels else "a sensor of colour images"
@@ -106,7 +106,7 @@ def _senses(task: Task, names: Sequence[str]) -> set[str]:
 
 
 def _movements(task: Task) -> set[str]:
-    """What some action does that corruptions of motion act on: "walk", "turn"."""
+    """Movements of the actions that corruptions of motion act on: "walk", "turn"."""
     if task.drives:
         return set()
     table = movement_table(task.embodiment, task.actions)

@@ -135,11 +135,11 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         return self._observe(), float(result.reward[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def close(self) -> None:
-        """End this environment for good: to go on, make another."""
+        """Close this environment for good."""
         self._episodes.close()
 
     def render(self) -> Any:
-        """(H, W, 3) uint8 image of what the body sees; None without a render mode."""
+        """(H, W, 3) uint8 camera image of the body; None without a render mode."""
         if self.render_mode is None:
             return None
         return self.batch.observations["rgb"][0].copy()
@@ -153,11 +153,11 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         return self._body_batch().simulator.world_from_camera(camera)[0]
 
     def save_state(self) -> bytes:
-        """What changes in this environment, its generator and sampler included, for `restore_state`."""
+        """State of this environment, its generator and sampler included, for `restore_state`."""
         return self._episodes.save_state((self._np_random, self._np_random_seed))
 
     def restore_state(self, saved: bytes) -> None:
-        """Go on where an environment of equal arguments stood when it made `saved`: with the same bytes.
+        """Restore the state `saved` of an environment of equal arguments, bit for bit.
 
         The bytes are a pickle: restore only what you saved. Raises FileError for a scene
         that cannot be read any more.

@@ -24,7 +24,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class ImageOptions:
-    """Sizes of images and the type of depth; what is None is the protocol's.
+    """Sizes of images and the type of depth; None for the protocol's own.
 
     Cameras keep their place and their horizontal field of view, and pixels are square: the vertical field
     follows from the sides. The rules stay as they are: what decides success is seen at the protocol's size.
@@ -51,7 +51,7 @@ class ImageOptions:
 
     @classmethod
     def read(cls, texts: Mapping[str, str]) -> "ImageOptions":
-        """The options that stand in an id as `texts`.
+        """The options from their `texts` in an id.
 
         Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype.
         """
@@ -62,7 +62,7 @@ class ImageOptions:
         return cls(rgb, depth, cast(DepthType | None, kind))
 
     def texts(self) -> dict[str, str]:
-        """Name -> text of what departs from the protocol, as it stands in an id."""
+        """Name -> text of the options that differ from the protocol, as in an id."""
         sizes = zip(SIZE_OPTIONS, (self.rgb, self.depth))
         found = {name: f"{size[0]}x{size[1]}" for name, size in sizes if size is not None}
         return found if self.depth_dtype is None else {**found, "depth_dtype": self.depth_dtype}

@@ -63,7 +63,7 @@ def apply_options(task: Task, options: RunOptions) -> None:
 
 
 def raise_cameras(embodiment: Embodiment, metres: float) -> Embodiment:
-    """The same body with every camera higher by `metres`."""
+    """The body with every camera raised by `metres`."""
     cameras = (
         replace(one, mount=(one.mount[0], one.mount[1] + metres, one.mount[2])) for one in embodiment.cameras
     )
@@ -79,7 +79,7 @@ def require_positive(options: RunOptions, *names: str) -> None:
 
 
 def read_options(kind: type[OptionsType], texts: Mapping[str, str]) -> OptionsType:
-    """Options of the frozen dataclass `kind` from their texts, as they stand in an id.
+    """Options of the frozen dataclass `kind` from their texts in an id.
 
     Raises UnknownNameError for an unknown name, InputError for a value that does not fit.
     """

@@ -19,7 +19,7 @@ the start it puts the body there (spec ivln_goat 2.3)."""
 
 @dataclass
 class _Transition:
-    """What is left to do between two episodes in one slot, and how many oracle steps were made."""
+    """Remaining oracle steps between two episodes in one slot, and the number of executed ones."""
 
     following: Episode
     plan: list[int]
@@ -55,7 +55,7 @@ class OraclePhases:
         self._steps: dict[int, tuple[int, int]] = {}
 
     def forget(self, slot: int) -> None:
-        """A tour begins in `slot`: whatever was planned there is dropped."""
+        """Discard plans of `slot` at the start of a tour."""
         self._transitions.pop(slot, None)
         self._steps.pop(slot, None)
 
@@ -64,11 +64,11 @@ class OraclePhases:
         return self._steps.get(slot, (0, 0))
 
     def save_state(self) -> tuple[dict[int, _Transition], dict[int, tuple[int, int]]]:
-        """What is left to do and was done in each slot, for `restore_state`."""
+        """Remaining and executed oracle steps of each slot, for `restore_state`."""
         return self._transitions, self._steps
 
     def restore_state(self, saved: tuple[dict[int, _Transition], dict[int, tuple[int, int]]]) -> None:
-        """Go on with what `save_state` returned, which is not copied."""
+        """Restore the result of `save_state`, which is not copied."""
         self._transitions, self._steps = saved
 
     def hand_over(self, slot: int, ended: Episode, following: Episode) -> bool:
@@ -163,6 +163,6 @@ class OraclePhases:
         return [left if missing > 0 else right] * round(abs(missing) / angle)
 
     def _show_instruction(self, slot: int, episode: Episode) -> None:
-        """What the agent reads while the oracle leads: nothing, or the instruction of the episode at hand."""
+        """Set the instruction shown in oracle phases: none, or that of the current episode."""
         shown = self._observe(episode) if self._rules.shows_instruction else None
         self._task.show_instruction(self._state, slot, shown)

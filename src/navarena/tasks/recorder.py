@@ -66,7 +66,7 @@ class Recorder:
         rates: BodyRates | None = None,
         shortest: ShortestPath | None = None,
     ) -> Trajectory:
-        """A copy of what has happened in `slot` since its episode began; see Trajectory for the rest."""
+        """A copy of the trajectory in `slot` since its episode began; see Trajectory for the arguments."""
         steps = int(self._steps[slot])
         return Trajectory(
             positions=self._positions[slot, : steps + 1].copy(),

@@ -1,4 +1,4 @@
-"""Pickles of the changing state of a batch; what can be opened again, such as scenes, is saved by name."""
+"""Pickles of a batch's changing state; scenes and other reopenable objects are saved by name."""
 
 import io
 import pickle
@@ -39,5 +39,5 @@ def dump_state(value: object, named: Mapping[Name, object]) -> bytes:
 
 
 def load_state(saved: bytes, find: Callable[[Name], object]) -> Any:
-    """What dump_state saved, as a copy; `find` says which object has a name. Load only what you saved."""
+    """Load a state of dump_state; `find` returns named objects. Load only trusted states."""
     return _Loader(io.BytesIO(saved), find).load()

@@ -1,4 +1,4 @@
-"""Which episodes environments run, one after the other, and what their infos say of them."""
+"""Sequence of the episodes that environments run, and the infos about them."""
 
 import pickle
 from collections import deque
@@ -58,7 +58,7 @@ def find_sampler(
 
 
 def find_worlds(task: TaskRules, worlds: WorldCache | None) -> WorldCache | None:
-    """Where the scenes of a task come from: `worlds`, else a store of its own; None on graphs."""
+    """World cache of a task: `worlds`, else a new one; None on graphs."""
     return WorldCache(task.embodiment) if worlds is None and isinstance(task, Task) else worlds
 
 
@@ -98,7 +98,7 @@ class SlotEpisodes:
             raise ActionError("expected an open environment, got a closed one; make another")
 
     def restart(self, generator: np.random.Generator, is_seeded: bool) -> None:
-        """Give up what runs; the sampler begins anew where the generators were seeded, and the first time."""
+        """Abort running episodes; the sampler restarts after seeding and at the first call."""
         for slot in np.flatnonzero(self._batch.running).tolist():
             self._finish(slot)
         if is_seeded or not self._is_begun:
@@ -121,7 +121,7 @@ class SlotEpisodes:
     def follow(
         self, result: StepResult
     ) -> tuple[dict[int, dict[str, Any]], Bool[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
-        """After a step with this `result`, go on with the tours whose episode has ended.
+        """Continue tours whose episode ended in the step with this `result`.
 
         Returns what `describe_end` says of ended episodes, by slot, and (N,) bool, terminated and truncated;
         a tour ends with its last episode.
@@ -142,12 +142,12 @@ class SlotEpisodes:
         self._sampler.finish(self._batch.episode(slot), int(self._batch.state.steps[slot]))
 
     def save_state(self, more: object) -> bytes:
-        """What changes in the batch, its tours and the sampler, and `more`, as a pickle."""
+        """State of the batch, its tours and the sampler, and `more`, as a pickle."""
         own = self._batch.save_state(), self._rest, self._sampler.state(), self._is_begun
         return pickle.dumps((own, more))
 
     def restore_state(self, saved: bytes) -> Any:
-        """Go on where `saved` was made; returns `more`.
+        """Restore `saved`; returns its `more`.
 
         Raises InputError for a state of another sampler, and what opening a scene raises.
         """
@@ -173,7 +173,7 @@ class SlotGenerators:
         return self._generators[slot]
 
     def seed(self, seed: int | Sequence[int | None] | None) -> None:
-        """Seed anew: s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
+        """Seed: s stands for s, s + 1, ..., s + N - 1; a sequence holds one seed per environment.
 
         None keeps a generator that is there, and otherwise makes an unforeseeable one. Raises InputError
         for a sequence of another length.
@@ -215,7 +215,7 @@ def describe_slot(batch: Batch, slot: int, result: StepResult | None = None) -> 
 
 
 def describe_end(batch: Batch, slot: int, metrics: Sequence[str] | None = None) -> dict[str, Any]:
-    """What the info of the step that ends an episode has beside: its metrics, on tours its id as "ended".
+    """Additional infos of the last step of an episode: its metrics, and on tours its id as "ended".
 
     metrics: names; None for those of the protocol. Those that an episode with a hidden goal cannot have are
         left out.

@@ -34,7 +34,7 @@ def observed_names(
 
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:
-    """A Dict of one Box for each observation, by name; of one Text for what is described in words."""
+    """Dict space of one Box per observation, or one Text for textual ones."""
     boxes: dict[str, spaces.Space[Any]] = {name: _space(spec) for name, spec in sorted(specs.items())}
     return spaces.Dict(boxes)
 
@@ -48,7 +48,7 @@ def _space(spec: ObservationSpec) -> spaces.Space[Any]:
 
 
 def as_observed(values: Any, copy: bool = False) -> Any:
-    """What an observation space holds for `values` (N, ...): themselves, a copy of them, or a tuple of texts.
+    """`values` (N, ...) as an element of the observation space: unchanged, copied, or a tuple of texts.
 
     Values are an array of NumPy, or of a device.
     """
@@ -60,7 +60,7 @@ def as_observed(values: Any, copy: bool = False) -> Any:
 
 
 def first_observed(values: Any, copy: bool = True) -> Any:
-    """The same of the first row of `values` (N, ...) alone: a text, or an array (of its own by `copy`)."""
+    """First row of `values` (N, ...) as an element of the space: a text or an array, copied by `copy`."""
     if not isinstance(values, np.ndarray):
         return find_warp().clone(values[0]) if copy else values[0]
     if values.dtype.kind == TEXT_KIND:

@@ -30,7 +30,7 @@ Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
 
 
 class Phase(enum.IntEnum):
-    """Who decides where a body goes: the agent, or on a tour an oracle between two episodes."""
+    """Phase of a tour: the agent acts, or an oracle between two episodes."""
 
     AGENT = 0
     ORACLE_GOAL = 1
@@ -120,7 +120,7 @@ class TaskState:
         self.distance[slots] = self.goal_fields.distance(slots, simulator.positions[slots])
 
     def measure_moved(self, simulator: Simulator) -> Float[np.ndarray, "n"]:
-        """Measure the bodies that moved; (N,) metres by which they came nearer.
+        """Measure the bodies that moved; returns (N,) metres of progress.
 
         A step from or to where the goal cannot be reached makes no progress.
         """
@@ -140,7 +140,7 @@ State = TypeVar("State", bound=TaskState, default=Any)
 
 
 class TaskRules:
-    """The rules of one protocol, whatever moves in it: what bodies in scenes and on graphs have in common.
+    """Rules of one protocol that bodies in scenes and agents on graphs share.
 
     Attributes:
         protocol_id: names the rules; a change that can move a result makes a new id. With options
@@ -223,7 +223,7 @@ class Task(TaskRules, ABC, Generic[State]):
 
     @final
     def find_sensor(self, name: str) -> Sensor | None:
-        """As `make_sensor`, with the sizes and the type of depth of `images`."""
+        """`make_sensor` with the sizes and the type of depth of `images`."""
         found = self.make_sensor(name)
         return self.images.change_sensor(Depth() if found is None and name == "depth" else found)
 
@@ -259,14 +259,14 @@ class Task(TaskRules, ABC, Generic[State]):
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
-        """Update `state` after bodies moved, and say what it meant.
+        """Update `state` after bodies moved; returns rewards and ends.
 
         actions: (N,) indices into `self.actions`, or (N, K) numbers; active: (N,) bool, the slots that
         acted.
         """
 
     def is_stop(self, actions: Actions) -> Bool[np.ndarray, "n"]:
-        """(N,) bool: the actions by which an agent says that it has arrived."""
+        """(N,) bool: whether each action is STOP."""
         index = self.actions.index(self.declaration)
         chosen: np.ndarray = np.asarray(actions)
         return np.asarray(chosen[:, index] > 0 if self.is_continuous else chosen == index)
@@ -286,7 +286,7 @@ class Task(TaskRules, ABC, Generic[State]):
         return ()
 
     def goal_ids(self, state: State, slot: int) -> list[frozenset[int]]:
-        """For each goal of `slot`, in order, the ids by which instance images show what fulfils it.
+        """For each goal of `slot`, in order, the ids of its objects in instance images.
 
         Empty sets for what cannot be seen, such as points.
         """
@@ -305,7 +305,7 @@ class Task(TaskRules, ABC, Generic[State]):
         """Let the agent of `slot` read the instruction of `episode`, or none; for tasks that have some."""
 
     def complete(self, trajectory: Trajectory, state: State, slot: int) -> Trajectory:
-        """The record of `slot` with what only this task knows of it; metrics read nothing else."""
+        """The record of `slot` with task-specific fields; metrics read nothing else."""
         return trajectory
 
 

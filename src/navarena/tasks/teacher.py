@@ -17,7 +17,7 @@ from navarena.tasks.sources import Batch
 
 @runtime_checkable
 class Teacher(Protocol):
-    """Says what an expert would do next, in scenes (BodyTeacher) or on navigation graphs (GraphTeacher).
+    """Labels steps with expert actions, in scenes (BodyTeacher) or on navigation graphs (GraphTeacher).
 
     Attributes:
         stuck: (N,) bool, the slots whose last label came from a search, since no single move led nearer to

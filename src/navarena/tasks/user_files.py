@@ -31,7 +31,7 @@ class Sources:
     vocabulary: str | None = None
 
     def absolute(self) -> "Sources":
-        """The same files by absolute paths, so that a run can be replayed from anywhere."""
+        """The files by absolute paths, so that a run can be replayed from any directory."""
         return Sources(
             **{
                 name: path if path is None or path in HOUSE_FEATURES else str(Path(path).resolve())

@@ -177,7 +177,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         Bool[np.ndarray, "n"],
         dict[str, Any],
     ]:
-        """One action in each environment; (observations, rewards, terminated, truncated, infos).
+        """Execute one action in each environment; (observations, rewards, terminated, truncated, infos).
 
         actions: (N,) indices, or (N, K) numbers within [-1, 1] of a continuous task.
         Environments whose episode ended in the last step ignore theirs and begin a new one (NEXT_STEP).
@@ -205,7 +205,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         return self._observe(), result.reward, terminated, truncated, infos
 
     def _begin_at_once(self, result: StepResult, ends: dict[int, dict[str, Any]]) -> dict[str, Any]:
-        """Infos of the last steps of what has ended; then new episodes run in their places."""
+        """Infos of the last steps of ended episodes, in whose slots new ones begin."""
         infos: dict[str, Any] = {}
         slots = np.flatnonzero(self._ended).tolist()
         if not slots:
@@ -227,11 +227,11 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self._episodes.close()
 
     def save_state(self) -> bytes:
-        """What changes in these environments, generators and sampler included, for `restore_state`."""
+        """State of these environments, generators and sampler included, for `restore_state`."""
         return self._episodes.save_state((self._generators.save_state(), self._ended))
 
     def restore_state(self, saved: bytes) -> None:
-        """Go on where environments of equal arguments stood when they made `saved`: with the same bytes.
+        """Restore the state `saved` of environments of equal arguments, bit for bit.
 
         The bytes are a pickle: restore only what you saved. Raises FileError for a scene
         that cannot be read any more.

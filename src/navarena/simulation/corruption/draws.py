@@ -50,11 +50,11 @@ class EpisodeDraws:
         self._draw(slot, episode, self._steps)
 
     def save_state(self) -> tuple[object, ...]:
-        """What changes while episodes run, as a value that can be pickled."""
+        """The state that changes while episodes run, as a value that can be pickled."""
         return list(self._episodes), self._drawn.copy(), self._table.copy()
 
     def restore_state(self, saved: tuple[Any, ...]) -> None:
-        """Go on with what `save_state` returned."""
+        """Restore the result of `save_state`."""
         self._episodes, self._drawn, self._table = saved
 
     def rows(self, steps: Int64[np.ndarray, "n"], slots: Int64[np.ndarray, "k"]) -> Float[np.ndarray, "n d"]:

@@ -73,7 +73,7 @@ class ImageStage:
 
 
 def change_cameras(body: Embodiment, corruptions: Sequence[CameraCorruption]) -> Embodiment:
-    """`body` with the cameras that `corruptions` make of its own, in their order.
+    """`body` with its cameras changed by `corruptions`, in their order.
 
     Where only colours are concerned, a camera is split in two at the same place; the changed one comes
     first.

@@ -38,7 +38,7 @@ class MotionStage:
             self.read_floors(world)
 
     def read_floors(self, world: World) -> None:
-        """Know the materials of the floors of `world`, if they count; raises SceneError without any."""
+        """Read the floor materials of `world` if a corruption needs them; raises SceneError without any."""
         if self._reads_floors and world not in self._maps:
             self._maps[world] = FloorMap(world.scene, FLOORS)
 

@@ -89,7 +89,7 @@ class CorruptionPipeline:
         self.stays_when_blocked = self._motion.stays_when_blocked
 
     def change_cameras(self, body: Embodiment) -> Embodiment:
-        """`body` with the cameras that corruptions make of its own."""
+        """`body` with its cameras changed by corruptions."""
         return change_cameras(body, self._cameras)
 
     def begin(
@@ -117,7 +117,7 @@ class CorruptionPipeline:
         self._timing.update(bodies, self._steps, slots)
 
     def end_step(self, slots: Int64[np.ndarray, "k"], bodies: Bodies) -> None:
-        """Count a step of the bodies `slots` (K,) and estimate their poses, whoever moved them.
+        """Count a step of the bodies `slots` (K,) and estimate their poses.
 
         Steps that do not count for the task are counted here, too: the draws of images and the errors of
         poses go on.
@@ -127,7 +127,7 @@ class CorruptionPipeline:
         self._timing.update(bodies, self._steps, slots)
 
     def save_state(self) -> dict[str, object]:
-        """What changes while episodes run, as a value that can be pickled."""
+        """The state that changes while episodes run, as a value that can be pickled."""
         return {
             "steps": self._steps.copy(),
             "episodes": list(self._episodes),
@@ -138,7 +138,7 @@ class CorruptionPipeline:
         }
 
     def restore_state(self, saved: Mapping[str, Any], slot_worlds: SlotWorlds) -> None:
-        """Go on where the pipeline of equal arguments stood whose `save_state` made `saved`."""
+        """Restore the state `saved` of a pipeline of equal arguments."""
         self._steps[:] = saved["steps"]
         self._episodes[:] = saved["episodes"]
         for one, state in zip(self._draws, saved["draws"], strict=True):
@@ -167,7 +167,7 @@ class CorruptionPipeline:
         self._images.corrupt(name, images, rows, self._episodes, shown)
 
     def find_image_corruptions(self, name: str | None = None) -> Sequence[Corruption]:
-        """Those of a camera's channel, or of all; see SimulationPipeline."""
+        """Corruptions of a camera's channel, or of all; see SimulationPipeline."""
         return self._images.find(name)
 
 

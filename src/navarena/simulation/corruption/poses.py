@@ -86,7 +86,7 @@ class PoseStage:
 
 
 class _Step:
-    """One corruption of a chain, its draws, and its last estimates."""
+    """One corruption of a sequence, with its draws and last estimates."""
 
     def __init__(self, draws: EpisodeDraws, corruption: PoseCorruption, slots: int) -> None:
         self.draws, self._corruption = draws, corruption

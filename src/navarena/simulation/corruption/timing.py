@@ -14,7 +14,7 @@ POSE = 5
 
 
 class TimingStage:
-    """Corruptions of timing, each of which delays what the ones before it let through.
+    """Corruptions of timing, each of which delays the output of those before it.
 
     An image of an earlier step is drawn from the pose of that step: it does not matter whether anybody
     looked at it then.

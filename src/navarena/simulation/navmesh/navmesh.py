@@ -249,7 +249,7 @@ class NavMesh(NotebookDisplay):
         return np.append(self.island_areas, 0.0)[self.island(points)]
 
     def island_radius(self, points: Points) -> Float[np.ndarray, "n"]:
-        """(N,) metres, radius of the island of each point (see island_radii), 0 where there is none."""
+        """(N,) metres, radius of the island of each point (see island_radii), 0 off the navmesh."""
         return np.append(self.island_radii, 0.0)[self.island(points)]
 
     def try_step(self, start: Points, end: Points, slide: bool) -> Points:

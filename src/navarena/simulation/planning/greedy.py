@@ -59,7 +59,7 @@ class GreedyPaths:
         triangles: Int32[np.ndarray, "k"] | None = None,
         room: int = FIRST_MOVES,
     ) -> "GreedyPaths":
-        """Walks that begin at poses (copied), with room for so many moves."""
+        """Paths that start at poses (copied), with room for `room` moves."""
         count = len(yaws)
         return cls(
             np.array(positions, float),
@@ -82,7 +82,7 @@ def follow_greedily(
     max_actions: int,
     max_moves: int | None = None,
 ) -> None:
-    """Go on with the walks of K bodies toward their goals until they arrive or are stuck.
+    """Extend the paths of K bodies toward their goals until they arrive or are stuck.
 
     Each takes the best combined move (turns, then a step) again and again. `walks` are extended in place.
 

@@ -46,7 +46,7 @@ FIELD_TOO_SMALL, NOTHING = -2, -1
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a search begins.
+    """Start state of a search.
 
     Attributes:
         position, yaw: the pose, metres and radians.

@@ -69,5 +69,5 @@ class ResizedDepth(ImageSensor):
 
     @property
     def _unsized(self) -> Depth:
-        """The sensor that takes the resized image as it is."""
+        """The sensor for the resized image."""
         return Depth(0.0, FARTHEST, normalize=False, dtype=self.dtype)

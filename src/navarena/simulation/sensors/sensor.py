@@ -37,7 +37,7 @@ class ObservationSpec:
     categories: tuple[int, ...] = ()
 
     def make_array(self, slots: int, given: np.ndarray | None = None) -> np.ndarray:
-        """(slots, ...) zeros for the observations of so many bodies, or the array `given` for them.
+        """(slots, ...) zeros for observations, or the checked array `given`.
 
         Raises InputError for a given array of another shape or dtype, or one that is not C-contiguous and
         writable.
@@ -80,7 +80,7 @@ class BodySensor(Sensor):
 
 
 class ImageSensor(Sensor):
-    """Looks at what one camera of each body has taken.
+    """Sensor of the images of one camera of each body.
 
     Attributes:
         channel: the image it needs: "rgb", "depth", "semantic" or "instance".

@@ -85,14 +85,14 @@ class GraphBatch:
 
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) arrays of what was asked for, as of now, fresh ones but for `buffers`."""
+        """Name -> (N, ...) current observations in new arrays, except for `buffers`."""
         seen = self._observer.observe()
         for name, array in self._buffers.items():
             array[...] = seen[name]
         return MappingProxyType({**seen, **self._buffers})
 
     def observe_into(self, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        """The observations as of now; those of `rows`, name -> (N, ...), are written there."""
+        """Current observations; those of `rows`, name -> (N, ...), are written there."""
         seen = self._observer.observe()
         for name, array in rows.items():
             array[...] = seen[name]
@@ -106,7 +106,7 @@ class GraphBatch:
         return episode
 
     def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> None:
-        """Begin `episodes` (K) in `slots` (K), whatever they were doing.
+        """Start `episodes` (K) in `slots` (K), aborting running ones.
 
         Raises UnknownNameError for a scan or viewpoint that the atlas does not have, and InputError for an
         episode without a path of viewpoints.
@@ -119,7 +119,7 @@ class GraphBatch:
             self._begin(int(slot), episode)
 
     def follow(self, slots: Sequence[int], episodes: Sequence[Episode]) -> Bool[np.ndarray, "k"]:
-        """Go on in `slots` (K) with the next `episodes` (K) of their tours; (K,) bool, which begin at once.
+        """Continue tours in `slots` (K) with their next `episodes` (K); (K,) bool, which start at once.
 
         In the others the oracle leads the bodies there: `step` moves them, and says in `arrived` when an
         episode begins. Raises InputError for an episode that hides its goal: the oracle cannot lead to it.
@@ -178,18 +178,18 @@ class GraphBatch:
         return StepResult(reward, terminated, truncated, arrived=arrived)
 
     def trajectory(self, slot: int, with_path: bool = True) -> Trajectory:
-        """What has happened in `slot` since its episode began: a copy, complete once it has ended.
+        """A copy of the trajectory in `slot` since its episode began, complete once it has ended.
 
         with_path: as of NavigationBatch; on graphs the path is always there.
         """
         return make_trajectory(self.atlas, self.state, slot, self.episode(slot), self.task)
 
     def save_state(self) -> bytes:
-        """What changes in this batch, for `restore_state` of a batch of equal arguments, in any process."""
+        """State of the batch, for `restore_state` of a batch of equal arguments, in any process."""
         return pickle.dumps((vars(self.state), self._observer.save_state()))
 
     def restore_state(self, saved: bytes) -> None:
-        """Go on where the batch stood whose `save_state` made `saved`; restore only what you saved."""
+        """Restore the state `saved` of a batch of equal arguments; load only trusted states."""
         state, observer = pickle.loads(saved)
         vars(self.state).update(state)
         self._observer.restore_state(observer)
@@ -231,7 +231,7 @@ class GraphBatch:
         return np.asarray(np.where(known, before - distance, 0.0) + SUCCESS_REWARD * near)
 
     def _lead(self, slots: Int[np.ndarray, "k"]) -> list[int]:
-        """One oracle step in `slots` (K,); the slots in which it arrived at the next start."""
+        """One oracle step in `slots` (K,); returns the slots that arrived at the next start."""
         if not len(slots):
             return []
         arriving = self.state.is_led_out(slots)

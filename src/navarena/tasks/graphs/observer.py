@@ -85,7 +85,7 @@ class GraphObserver:
         return self._texts, self._next_texts, self._tokens, self._next_tokens
 
     def restore_state(self, saved: tuple[np.ndarray, ...]) -> None:
-        """Go on with the texts (N,) and token ids (N, T) of `save_state`, which are not copied."""
+        """Restore the texts (N,) and token ids (N, T) of `save_state`, which are not copied."""
         self._texts, self._next_texts, self._tokens, self._next_tokens = saved
 
     def _write(self, slot: int, episode: Episode, texts: np.ndarray, tokens: np.ndarray) -> None:
@@ -101,7 +101,7 @@ class GraphObserver:
         tokens[slot, : len(kept)] = kept
 
     def observe(self) -> dict[str, np.ndarray]:
-        """Name -> (N, ...) values as of now."""
+        """Name -> (N, ...) current values."""
         return {name: getattr(self, f"_see_{name}")() for name in self.specs}
 
     def _known_specs(self) -> dict[str, ObservationSpec]:

@@ -64,7 +64,7 @@ def plan_oracle(
 
 
 def _path(atlas: GraphAtlas, node: int, goal: int, rules: GraphOracleRules) -> Int64[np.ndarray, "k"]:
-    """Nodes after `node` on a shortest path to the goal; none where the body stands on it."""
+    """Nodes after `node` on a shortest path to the goal; none at the goal."""
     if node == goal:
         return np.zeros(0, np.int64)
     return _shortest(atlas, node, goal)[1 : -1 if rules.drops_last_node else None]

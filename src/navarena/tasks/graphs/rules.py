@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GraphOracleRules:
-    """Rules of the oracle phases of a tour: what they show; the defaults give nothing away.
+    """Rules of the oracle phases of a tour: shown observations; none that reveal the path by default.
 
     The last three make known flaws of the reference code available, for comparison.
 

@@ -1,1 +1,1 @@
-"""Rules of the protocols in houses: one module for each, and what they share."""
+"""Rules of the protocols in houses, one module each, and shared parts."""

@@ -36,7 +36,7 @@ SEMANTIC_OFFSET = 1_000
 
 @cache
 def cylinder_templates(radius: float) -> tuple[RenderMesh, ...]:
-    """The one shape of all cylinder goals, standing on its origin; `radius` in metres."""
+    """Shape of the cylinder goals, standing on its origin; `radius` in metres."""
     return (make_cylinder(CYLINDER_HEIGHT, radius),)
 
 
@@ -63,7 +63,7 @@ SHAPE_GOALS = GoalKind(SHAPES, CYLINDER_COLORS[:1] * len(SHAPES), lambda radius:
 
 
 class GoalObjects:
-    """Which objects stand where, in the images of N slots.
+    """Inserted goal objects in the images of N slots.
 
     Args:
         slots: N.

@@ -48,7 +48,7 @@ def revolve(profile: Float[np.ndarray, "p 2"], sides: int = SIDES) -> Surface:
 
 
 def make_surfaces() -> dict[str, Surface]:
-    """The shapes by category, in the order of the class ids; each stands on the height 0."""
+    """The shapes by category, in the order of the class ids, standing at height 0."""
     r, h = WIDTH / 2, WIDTH
     arc, turn = np.linspace(-np.pi / 2, np.pi / 2, 13), np.linspace(0, 2 * np.pi, 17)
     sphere = np.stack([r * np.cos(arc), r + r * np.sin(arc)], 1)

@@ -58,7 +58,7 @@ class GoatState(LifelongGoalState):
         self.progress: list[SubtaskProgress | None] = [None] * slots
 
     def progress_of(self, slot: int) -> SubtaskProgress:
-        """That of the episode in `slot`; raises InputError before the first."""
+        """Progress of the episode in `slot`; raises InputError before the first."""
         progress = self.progress[slot]
         if progress is None:
             raise InputError(f"expected an episode in slot {slot}, got none yet; call begin first")
@@ -234,7 +234,7 @@ class Goat(Task[GoatState]):
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
-        """Reward progress and goals, go on to the next goal, end after the last and at STOP."""
+        """Reward progress and found goals, advance to the next goal, end after the last and at STOP."""
         progress = state.measure_moved(simulator)
         declared = active & self.is_stop(actions)
         stopped = active & (np.asarray(actions) == self.actions.index("stop")) & ~declared

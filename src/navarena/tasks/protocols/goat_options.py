@@ -25,7 +25,7 @@ class SkillOptions(RunOptions):
 
 @dataclass(frozen=True)
 class ImageSkillOptions(SkillOptions):
-    """As SkillOptions, for goals in images.
+    """SkillOptions for goals given by images.
 
     Attributes:
         max_steps: actions after which the episode is truncated (spec 4.4: IIN has 1000).

@@ -248,7 +248,7 @@ class MultiOn(Task[MultiOnState]):
     def _find_distractors(
         self, simulator: Simulator, state: MultiOnState, slot: int, episode: Episode
     ) -> tuple[Int64[np.ndarray, "d"], Float[np.ndarray, "d 3"]]:
-        """Classes (D,) ids and places (D, 3) metres of what is no goal: the episode's, or random ones."""
+        """Class ids (D,) and places (D, 3), metres, of distractors: the episode's, or random ones."""
         given = require_multi_goal(episode).distractors
         if given:
             return self._class_ids(given), np.array([one.position for one in given], float)
@@ -266,7 +266,7 @@ class MultiOn(Task[MultiOnState]):
         actions: Int[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
-        """Reward progress and goals, go on to the next goal, end when all are found or FOUND was wrong."""
+        """Reward progress and found goals, advance to the next one, end with the last or a wrong FOUND."""
         progress = state.measure_moved(simulator)
         called = active & (actions == self.actions.index("found"))
         if self.options.late_goal:

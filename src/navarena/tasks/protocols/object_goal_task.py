@@ -56,7 +56,7 @@ class ObjectGoalTask(GoalTask[ObjectState]):
     @property
     @abstractmethod
     def view_points(self) -> ViewPointSettings:
-        """How the places are found that episodes without a list of objects lead to."""
+        """Settings of the view points of episodes without a list of objects."""
 
     def begin(
         self,
@@ -100,7 +100,7 @@ class ObjectGoalTask(GoalTask[ObjectState]):
 
 
 def require_world(simulator: Simulator, slot: int) -> World:
-    """Where the body `slot` stands; raises InputError before the first placement."""
+    """World of the body `slot`; raises InputError before the first placement."""
     world = simulator.slot_worlds.world(slot)
     if world is None:
         raise InputError(f"expected a placed body in slot {slot}, got none; call place first")

@@ -195,19 +195,19 @@ class ObjectNav(ObjectGoalTask[NavState]):
 
     @property
     def view_points(self) -> ViewPointSettings:
-        """Those of the generators of the challenges."""
+        """Settings of the challenges' generators."""
         return ViewPointSettings(self.categories, type(self).embodiment)
 
     def succeed(
         self, simulator: Simulator, state: NavState, stopped: Bool[np.ndarray, "n"]
     ) -> Bool[np.ndarray, "n"]:
-        """Whether a view point is near; what is near and seen is noted beside it."""
+        """Whether a view point is near; near and visible objects are recorded, too."""
         for slot in np.flatnonzero(stopped).tolist():
             state.sightings[slot] = self._sight(simulator, state, slot)
         return np.asarray(stopped & (state.distance < self.success_distance))
 
     def _sight(self, simulator: Simulator, state: ObjectNavState, slot: int) -> Sighting:
-        """What the body in `slot` is near to, and sees, of the objects of its goal."""
+        """Near and visible goal objects of the body in `slot`."""
         world, objects = simulator.slot_worlds.world(slot), state.goal_objects[slot]
         if world is None or objects is None:
             return NOTHING
@@ -217,7 +217,7 @@ class ObjectNav(ObjectGoalTask[NavState]):
         return sight_objects(world, self.embodiment, pose, objects, options.zone_distance, is_oriented)
 
     def complete(self, trajectory: Trajectory, state: NavState, slot: int) -> Trajectory:
-        """The record with what was near and seen at STOP, in scenes with labels."""
+        """The record with near and visible goal objects at STOP, in scenes with labels."""
         if state.goal_objects[slot] is None:
             return trajectory
         sighting = state.sightings[slot] if state.stopped[slot] else NOTHING

@@ -87,7 +87,7 @@ class RobothorState(ObjectGoalState):
 
 
 class ObjectNavRobothor(ObjectGoalTask[RobothorState]):
-    """Go to an object and stop where it is visible: what the protocols of RoboTHOR have in common.
+    """Base of RoboTHOR's protocols: go to an object and stop where it is visible.
 
     ## Start
 
@@ -204,7 +204,7 @@ class ObjectNavRobothor(ObjectGoalTask[RobothorState]):
         return see_objects(world, self.embodiment, place, yaws, tilts, near, nearness, pixels)
 
     def complete(self, trajectory: Trajectory, state: RobothorState, slot: int) -> Trajectory:
-        """The record with what was visible at STOP."""
+        """The record with the visible goal objects at STOP."""
         seen = bool(state.stopped[slot] and state.goal_seen[slot])
         return SeenGoalTrajectory(**vars(trajectory), goal_seen=seen)
 
@@ -312,7 +312,7 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
             self.embodiment = replace(self.embodiment, cameras=(camera,))
 
     def find_goal_objects(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
-        """The one object that the episode names."""
+        """The single goal object of the episode."""
         found = tuple(one for one in world.scene.objects if _is_named(one, goal.closest))
         return found or None
 

@@ -171,7 +171,7 @@ class ObjectNavStretch2023(ObjectNav[StretchState]):
 
     @property
     def view_points(self) -> ViewPointSettings:
-        """As of the challenges, seen with the head down, level and up."""
+        """View points as in the challenges, with the head down, level and up."""
         return OBJECTNAV_STRETCH2023_V1.view_points
 
     def begin(
@@ -181,7 +181,7 @@ class ObjectNavStretch2023(ObjectNav[StretchState]):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """As of ObjectNav; the clocks start."""
+        """Begin as ObjectNav does, and start the clocks."""
         super().begin(simulator, state, slots, episodes)
         state.seconds[slots] = 0.0
 

@@ -13,7 +13,7 @@ from navarena.tasks.protocols.goal_task import GOAL_METRICS, PointGoalTask
 
 @dataclass(frozen=True)
 class PointNavHabitat2020Options:
-    """Which of its noises the protocol has.
+    """Options that switch the protocol's noises.
 
     Attributes:
         rgb_noise: Gaussian noise of the colour images.

@@ -38,12 +38,12 @@ class CachedDistances(TaskState):
         self._cells: list[dict[tuple[float, ...], float]] = [{} for _ in range(slots)]
 
     def set_goal(self, slot: int, navmesh: NavMesh, places: Float[np.ndarray, "g 3"]) -> None:
-        """As of TaskState; forgets what was measured."""
+        """Set the goal as TaskState does, and clear the cache."""
         super().set_goal(slot, navmesh, places)
         self._cells[slot] = {}
 
     def measure(self, slots: Int64[np.ndarray, "k"], simulator: Simulator) -> None:
-        """As of TaskState, to the precision of the cache."""
+        """Measure as TaskState does, to the precision of the cache."""
         super().measure(slots, simulator)
         cells = np.round(simulator.positions[slots], DECIMALS) + 0.0
         for slot, cell in zip(slots.tolist(), cells.tolist()):
@@ -67,7 +67,7 @@ class RobothorPointOptions(RunOptions):
 
 @dataclass(frozen=True)
 class RobustPointOptions(RobothorPointOptions):
-    """The same for RobustNav's evaluation.
+    """Options of RobustNav's evaluation.
 
     Attributes:
         max_steps: actions after which the episode is truncated; the code evaluates with 300.

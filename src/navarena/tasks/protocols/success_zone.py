@@ -38,7 +38,7 @@ def sight_objects(
     reach: float,
     is_oriented: bool = True,
 ) -> Sighting:
-    """Measure `objects` from a body's pose; what is farther than `reach` is not looked at.
+    """Measure `objects` within `reach` from a body's pose.
 
     Args:
         world: where the body stands.

@@ -121,7 +121,7 @@ class R2RCE(PointGoalTask[InstructionState]):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """Take the end of each described path as the goal, and say the instruction."""
+        """Set the end of each described path as the goal, and the instruction as observation."""
         for slot, episode in zip(slots.tolist(), episodes):
             goal = require_instruction(episode)
             if len(goal.path) < 2:

@@ -114,7 +114,7 @@ def _insert_into_ring(
 
 
 def share_border_points(outlines: Sequence[BaseGeometry]) -> list[BaseGeometry]:
-    """The outlines, each with the corners of the others that lie on its border, whatever its direction."""
+    """The outlines, each with the corners of others on its border added."""
     shared = list(outlines)
     tree = shapely.STRtree(shared)
     for index, outline in enumerate(outlines):
@@ -204,7 +204,7 @@ def _level_part(
 def find_portals(
     walkable: Sequence[WalkableSurface], outlines: Sequence[BaseGeometry], settings: NavMeshSettings
 ) -> list[Portal]:
-    """Where borders of two surfaces coincide within a step's height, by rising indices."""
+    """Shared borders of two surfaces within a step's height, by ascending indices."""
     tree = shapely.STRtree(list(outlines))
     portals = []
     pairs = np.sort(tree.query(list(outlines), predicate="intersects").T, axis=1)

@@ -175,7 +175,7 @@ def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
 
 @kernel
 def try_steps(table, meshes, start, end, slides, ends):
-    """Where each step (N, 3) to (N, 3) ends; a start that cannot be snapped stays."""
+    """End of each step from (N, 3) towards (N, 3); a start that cannot be snapped stays."""
     visited = np.zeros(SCRATCH, np.int32)
     for i in range(start.shape[0]):
         row, x, y, z = meshes[i], start[i, 0], start[i, 1], start[i, 2]

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Windows: the stretches of edges through which shortest paths pass, and what lies behind each.
+"""Windows: intervals of edges through which shortest paths pass, and their successors.
 
 The method is Polyanya (Cui, Harabor, Grastien: Compromise-free Pathfinding on a Navigation Mesh,
 IJCAI 2017) on triangles. A window is a stretch of a half-edge that is seen from a root through the
@@ -23,7 +23,7 @@ integers since Numba compiles a kernel anew for every literal Python integer.)""
 
 @kernel
 def bend_of(rx, rz, lx, lz, ex, ez, tx, tz):
-    """How the path from root r through the window l..e (left, right) to t beyond it runs.
+    """Whether the path from root r to t passes straight through the window l..e or bends at an end.
 
     SAME_ROOT: straight; LEFT_ROOT, RIGHT_ROOT: round that end. A root on the window's own line
     sees everything beyond if it stands inside the window, else the path bends at the end it stands

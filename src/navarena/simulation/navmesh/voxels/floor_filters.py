@@ -30,7 +30,7 @@ def sort_spans(
     walkable,
     sorted_heights,
 ):
-    """Copy linked spans column after column; returns how many there are.
+    """Copy linked spans column after column; returns their number.
 
     The last five arguments are written: starts (columns + 1,) int32, the spans of column c are
     starts[c]:starts[c + 1]; per span lows and highs, whether the highest walkable piece lies at
