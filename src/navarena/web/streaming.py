@@ -136,7 +136,7 @@ def _packer(codec: Codec) -> Callable[[Any], bytes]:
 
 
 def _unpacker(codec: Codec, size: int) -> Callable[[bytes], bytes]:
-    """Unpacks to exactly `size` bytes, whatever the data say; raises StreamError."""
+    """Decompressor that yields exactly `size` bytes; raises StreamError."""
 
     def unpack(data: bytes) -> bytes:
         try:
@@ -164,12 +164,12 @@ def _unpack(codec: Codec, data: bytes, size: int) -> bytes:
 
 
 def list_codecs() -> tuple[Codec, ...]:
-    """The codecs that this installation knows, the quickest first."""
+    """The codecs of this installation, fastest first."""
     return tuple(one for one in PREFERRED if one != "lz4" or importlib.util.find_spec("lz4") is not None)
 
 
 def choose_codec(offered: Sequence[str]) -> Codec:
-    """The quickest codec that both sides know; raises StreamError("codec") without one."""
+    """The fastest codec that both sides support; raises StreamError("codec") without one."""
     ours = list_codecs()
     for codec in ours:
         if codec in offered:

@@ -102,7 +102,7 @@ async def _answer_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _answer_validation(request: Request, error: Exception) -> JSONResponse:
-    """One line for the first thing that is wrong; what was sent is not repeated."""
+    """One line for the first validation error, without the sent values."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(one) for one in first["loc"])

@@ -136,7 +136,7 @@ def require_phase(challenge: Challenge, phase: Phase) -> None:
 
 
 def _require_rules(phase: Phase) -> None:
-    """What is run, and what decides about ranks."""
+    """Check a phase's parts and ranking rules."""
     task = get_task(phase.protocol)
     require_name("metric", phase.rank_metric, (*task.metrics, *task.common_metrics, *TOUR_METRICS))
     if phase.rank_metric in TOUR_METRICS and task.tour_scoring is None:

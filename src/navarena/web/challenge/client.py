@@ -27,7 +27,7 @@ FINAL = ("verified", "refused", "failed", "disqualified")
 
 
 def find_token(file: Path | None = None) -> str:
-    """The token in `file`, else of the environment; raises InputError where there is none.
+    """The token in `file`, else of the environment; raises InputError if there is none.
 
     It is no flag of any command, as those can be read by everybody on a machine.
     """

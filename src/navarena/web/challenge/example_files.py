@@ -1,4 +1,4 @@
-"""Challenge files to begin with: a commented one, and one for each benchmark."""
+"""Example challenge files: a commented one, and one for each benchmark."""
 
 import secrets
 import tomllib

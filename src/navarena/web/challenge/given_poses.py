@@ -74,7 +74,7 @@ class GivenPoses:
 
 
 class _Poses:
-    """Where a body was.
+    """Poses of a body.
 
     Attributes:
         actions: (K,) int64.

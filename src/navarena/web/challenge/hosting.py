@@ -1,4 +1,4 @@
-"""What hosts do: stop and show phases, take submissions out, run them again."""
+"""Operations of hosts: close and publish phases, disqualify submissions, run them again."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -44,7 +44,7 @@ def find_submission(session: Session, challenge: Challenge, public_id: str) -> S
 
 
 def disqualify(session: Session, submission: Submission, reason: str, host: User) -> None:
-    """Take a verified submission out of the ranks; raises a Refusal without a reason, or for other states."""
+    """Disqualify a verified submission; raises a Refusal without a reason, or for other states."""
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refusal(
@@ -63,7 +63,7 @@ def reinstate(session: Session, submission: Submission, host: User) -> None:
 
 
 def run_again(session: Session, submission: Submission, phase: Phase, host: User) -> None:
-    """Let a worker execute a submission anew; scores and recordings are dropped, its place in quotas stays.
+    """Queue a submission for execution again; scores and recordings are deleted, its quota stays used.
 
     Raises a Refusal for one that is not at its end, for live ones (the agent is its team's), and for logs
     whose upload is gone.

@@ -60,7 +60,7 @@ class Scores:
 
     @cached_property
     def mean(self) -> float:
-        """Over finite values; infinite when there are none."""
+        """Mean over finite values; infinite if there are none."""
         finite = np.isfinite(self.values)
         if not finite.any():  # or there are no values
             return float("inf")
@@ -95,7 +95,7 @@ class Entry:
 
     @property
     def section(self) -> SectionName:
-        """Where it is listed."""
+        """Section that lists the entry."""
         if self.privileged:
             return "privileged"
         return SECTION_OF[self.kind]
@@ -128,7 +128,7 @@ class Section:
 
 
 class Ties:
-    """Whether two submissions tie, remembered: what is verified does not change.
+    """Cached ties between submissions; verified ones do not change.
 
     Args:
         rank_by: the metric of the scores.

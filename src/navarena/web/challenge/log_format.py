@@ -56,7 +56,7 @@ LIMITS = LogLimits()
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a team says of its submission.
+    """A team's description of its submission.
 
     Attributes:
         submission: format of the file.
@@ -134,7 +134,7 @@ def unpack_lines(pieces: Iterable[bytes], limits: LogLimits = LIMITS) -> Iterato
 
 
 def _inflate(stream: Any, piece: bytes) -> Iterator[bytes]:
-    """What `piece` unpacks to, at most _PIECE bytes at a time."""
+    """Decompress `piece`, at most _PIECE bytes at a time."""
     text, rest = b"", piece
     while rest or len(text) == _PIECE:
         try:

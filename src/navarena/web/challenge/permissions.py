@@ -1,4 +1,4 @@
-"""Who may see and do what: the one place that decides about objects."""
+"""Access rights to objects."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,7 +20,7 @@ def require_phase(challenge: Challenge, name: str) -> Phase:
 
 
 def find_phase_row(session: Session, challenge: Challenge, phase: Phase) -> PhaseRow:
-    """What hosts have changed of `phase`; raises a Refusal (404) where the database has never held it."""
+    """Database row of `phase` with hosts' changes; raises a Refusal (404) if there is none."""
     query = select(PhaseRow).join(ChallengeRow)
     row = session.scalar(query.where(ChallengeRow.slug == challenge.slug, PhaseRow.slug == phase.name))
     if row is None:

@@ -123,7 +123,7 @@ def make_overview(benchmark: Benchmark, rows: Sequence[Row], parts: int = 1) -> 
 
 
 def choose_examined(rows: Sequence[Row], steps: int) -> list[Row]:
-    """As many of `rows` as have at most `steps` actions in all, drawn by the identity of their run."""
+    """A random subset of `rows` with at most `steps` actions in all, drawn by the run's identity."""
     if not rows:
         return []
     order = make_generator("recordings", rows[0].identity).permutation(len(rows))
@@ -142,7 +142,7 @@ def limit_sections(sections: Sections, count: int) -> Sections:
 
 
 def make_shown(benchmark: Benchmark, row: Row) -> tuple[Drawn, bytes | None, str]:
-    """The drawing of an episode, its video as an MP4, and why there is none (empty with one).
+    """The drawing of an episode, its video as an MP4, and the reason if there is no video.
 
     Raises as make_overview.
     """

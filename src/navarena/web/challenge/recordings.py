@@ -1,4 +1,4 @@
-"""What a worker makes of a submission's episodes for its pages: reasons of failures, drawings and videos.
+"""Recordings of a submission's episodes for its pages: failure classes, drawings and videos.
 
 Recordings are made of episodes that everybody has, never of hidden ones. Each is a job of its own, and there
 are bounds to all: to the episodes that are executed again, to what a team may ask for, and to what is kept.
@@ -50,7 +50,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 class Section(msgspec.Struct, frozen=True):
-    """Drawn episodes of one kind; `title` says which."""
+    """Drawn episodes of one kind, under a `title`."""
 
     title: str
     episodes: list[Drawn]
@@ -73,7 +73,7 @@ class Overview(msgspec.Struct, frozen=True):
 
 
 def can_be_shown(submission: Submission, phase: Phase) -> bool:
-    """Whether there are recordings of a submission: its actions are here, and its episodes everybody's."""
+    """Whether recordings can be made: the server has the actions, and the episodes are public."""
     return submission.kind in WITH_ACTIONS and not phase.is_hidden
 
 
@@ -122,13 +122,13 @@ def _ask(session: Session, submission: Submission, part: int, position: int) -> 
 
 
 def find_recordings(session: Session, submission_id: int) -> dict[tuple[int, int], Recording]:
-    """(part, position) -> recording of a submission, without what they hold."""
+    """(part, position) -> recording of a submission, without its data."""
     query = select(Recording).where(Recording.submission_id == submission_id)
     return {(one.part, one.position): one for one in session.scalars(query)}
 
 
 def read_overview(recording: Recording) -> Overview | None:
-    """What the overview of a part shows, within the session of `recording`; None until it is made."""
+    """The overview of a part, within the session of `recording`; None until it is made."""
     return None if recording.data is None else msgspec.json.decode(recording.data, type=Overview)
 
 

@@ -1,4 +1,4 @@
-"""What a challenge server refuses, with codes for programs."""
+"""Refusals of a challenge server, with codes for programs."""
 
 from http import HTTPStatus
 

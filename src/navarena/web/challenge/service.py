@@ -18,7 +18,7 @@ SignUp = Literal["open", "invitation", "administrator"]
 
 @dataclass(frozen=True)
 class Service:
-    """What every part of the server shares.
+    """Shared services of the server.
 
     Attributes:
         challenge: from its file.

@@ -1,4 +1,4 @@
-"""What a challenge file says: tracks, phases and quotas, in TOML.
+"""Settings in a challenge file (TOML): tracks, phases and quotas.
 
     name = "Apartments"
     preset = "2020"
@@ -39,7 +39,7 @@ UNSEEN_MEAN = "unseen_mean:"
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much a team may submit to a phase.
+    """Limits on a team's submissions to a phase.
 
     Attributes:
         per_day: submissions that were received within the last 24 hours; None for as many as it likes.
@@ -240,7 +240,7 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def hash_settings(settings: Challenge | Phase) -> str:
-    """16 hex digits of SHA-256 over what a challenge or phase says; where its file lies does not count."""
+    """16 hex digits of SHA-256 over the settings of a challenge or phase, without file paths."""
     if isinstance(settings, Challenge):
         phases = tuple(msgspec.structs.replace(one, folder="") for one in settings.phases)
         settings = msgspec.structs.replace(settings, phases=phases)

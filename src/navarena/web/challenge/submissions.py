@@ -1,4 +1,4 @@
-"""Intake of submissions: what a log must be to be taken, and quotas that hold exactly."""
+"""Intake of submissions: checks of logs, and exact quotas."""
 
 import datetime
 import hashlib
@@ -39,7 +39,7 @@ CONFLICT, TOO_MANY, FORBIDDEN = 409, 429, 403
 
 @dataclass(frozen=True)
 class CheckedUpload:
-    """What intake has found out about a log, or a file of trajectories.
+    """Result of checking a log or a file of trajectories at intake.
 
     Attributes:
         kind: which of the two.
@@ -141,7 +141,7 @@ def rows_of(run: RunLog) -> list[Row]:
 
 
 def hash_actions(rows: Iterable[Row]) -> str:
-    """SHA-256 over the episodes and actions of a run, whatever their order: what a log proves."""
+    """SHA-256 over the episodes and actions of a run, independent of their order."""
     held = sorted((row.identity, row.episode_id, row.actions) for row in rows)
     return hashlib.sha256(msgspec.json.encode(held)).hexdigest()
 
@@ -243,7 +243,7 @@ class QuotaUse:
 
 
 def count_quota(session: Session, phase_id: int, team_id: int, now: int | None = None) -> QuotaUse:
-    """How much of its quota a team has used."""
+    """Used quota of a team."""
     day = (now or now_ms()) - DAY_MS
     mine = (
         Submission.phase_id == phase_id, Submission.team_id == team_id, Submission.state.not_in(UNCOUNTED)

@@ -155,7 +155,7 @@ def _shorten(text: str) -> str:
 
 
 def make_score_function(phase: Phase, benchmark: Benchmark) -> Score:
-    """What turns trajectories into rows of `benchmark`."""
+    """The function that scores trajectories as rows of `benchmark`."""
     task = get_task(phase.protocol)
     if isinstance(task, GraphTask):
         return _score_paths(task, benchmark)

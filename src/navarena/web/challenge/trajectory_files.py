@@ -42,7 +42,7 @@ MEMBERS = 'a list of {"instr_id", "trajectory"} (R2R) or {split: {"episodes": {.
 
 
 class FileClaim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a team says of a results file, before its members.
+    """A team's description of a results file, before its members.
 
     Attributes:
         layout: of the file.
@@ -70,7 +70,7 @@ class PathAnswer(msgspec.Struct, frozen=True):
 
     @property
     def proof(self) -> object:
-        """What makes it another answer: the viewpoints."""
+        """Content that distinguishes answers: the viewpoints."""
         return [one[0] if isinstance(one, list) and one else one for one in self.trajectory]
 
 
@@ -86,7 +86,7 @@ class PoseAnswer(RobothorEpisode, frozen=True, kw_only=True):
 
     @property
     def proof(self) -> object:
-        """What makes it another answer: poses and actions."""
+        """Content that distinguishes answers: poses and actions."""
         return self.trajectory, self.actions_taken
 
 
@@ -95,7 +95,7 @@ ANSWERS: dict[Layout, type[PathAnswer] | type[PoseAnswer]] = {"r2r": PathAnswer,
 
 
 def find_layout(protocol: str) -> Layout:
-    """The layout of results files of a protocol; raises InputError where there is none."""
+    """The layout of results files of a protocol; raises InputError if there is none."""
     task = get_task(protocol)
     if isinstance(task, GraphTask):
         return "r2r"

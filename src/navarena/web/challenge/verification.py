@@ -69,7 +69,7 @@ def run_log_job(service: Service, lease: Lease) -> None:
 
 
 def read_upload(session: Session, submission_id: int) -> Iterator[bytes]:
-    """The lines of what was sent, the first of which is the team's word."""
+    """The lines of an upload; the first is the team's description."""
     chunks = (
         select(UploadChunk.data)
         .where(UploadChunk.submission_id == submission_id)
@@ -123,7 +123,7 @@ class ScoreWriter:
 def _execute_part(
     storage: Storage, lease: Lease, part: int, benchmark: Benchmark, run: RunLog, done: set[int]
 ) -> None:
-    """Execute what is not `done` of a part; raises Refusal for the differences of the episodes so far."""
+    """Execute the episodes of a part that are not `done`; raises Refusal for differences."""
     exact = is_same_platform(run.record)
     positions = {one.episode_id: position for position, one in enumerate(benchmark.episodes)}
     writer = ScoreWriter(storage, lease, part)

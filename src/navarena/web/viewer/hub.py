@@ -1,4 +1,4 @@
-"""The link between a thread that works and the pages that show what it does."""
+"""Link between a working thread and the pages that display its state."""
 
 import asyncio
 import queue
@@ -17,7 +17,7 @@ MAX_WAITING = 256
 
 @dataclass(frozen=True)
 class PageState:
-    """What pages show.
+    """State of the pages.
 
     Attributes:
         number: counts what was shown.
@@ -44,7 +44,7 @@ class _Page:
 
 
 class Hub:
-    """Takes what a worker shows to all pages, and what they say to the worker.
+    """Sends a worker's state to all pages, and their messages to the worker.
 
     A page gets the newest state only: one that is slow skips the states between. All methods may be called
     from any thread.
@@ -60,7 +60,7 @@ class Hub:
 
     @property
     def has_pages(self) -> bool:
-        """Whether anybody looks."""
+        """Whether a page is open."""
         return bool(self._waiting)
 
     def show(self, state: Mapping[str, Any], images: Mapping[str, bytes]) -> None:
@@ -73,7 +73,7 @@ class Hub:
             page.wake()
 
     def take(self, seconds: float) -> Message | None:
-        """The next message of any page; None when there is none for so many seconds."""
+        """The next message of any page; None if none comes within `seconds`."""
         try:
             return self._messages.get(timeout=seconds) if seconds > 0 else self._messages.get_nowait()
         except queue.Empty:
@@ -87,7 +87,7 @@ class Hub:
             return
 
     def close(self, seconds: float) -> None:
-        """Let pages get what is shown last, for at most so many seconds, and then end."""
+        """Wait at most `seconds` until pages have the last state, then end."""
         with self._changed:
             last = self._shown.number
             self._changed.wait_for(lambda: all(sent >= last for sent in self._sent.values()), seconds)
@@ -110,7 +110,7 @@ class Hub:
             self._changed.notify_all()
 
     async def wait(self, key: int) -> PageState | None:
-        """What the page `key` has not shown yet, when there is something; None at the end."""
+        """Wait for a state that the page `key` has not shown; None at the end."""
         page = self._waiting[key]
         while True:
             with self._changed:

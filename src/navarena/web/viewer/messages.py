@@ -35,7 +35,7 @@ class Act(msgspec.Struct, frozen=True, tag="act", tag_field="do", forbid_unknown
 
 
 class Begin(msgspec.Struct, frozen=True, tag="begin", tag_field="do", forbid_unknown_fields=True):
-    """A person begins: its pseudonym, and whether it agrees to what the page asks."""
+    """Start of a person: pseudonym and consent."""
 
     name: Word = ""
     consent: bool = False
@@ -53,7 +53,7 @@ class Show(msgspec.Struct, frozen=True, tag="show", tag_field="do", forbid_unkno
 
 
 class Look(msgspec.Struct, frozen=True, tag="look", tag_field="do", forbid_unknown_fields=True):
-    """Turn the eyes where that is no action: so many views to the left."""
+    """Turn the view without an action: number of views to the left."""
 
     left: Annotated[int, msgspec.Meta(ge=-12, le=12)]
 
@@ -87,7 +87,7 @@ class Move(msgspec.Struct, frozen=True, tag="move", tag_field="do", forbid_unkno
 
 
 class Pick(msgspec.Struct, frozen=True, tag="pick", tag_field="do", forbid_unknown_fields=True):
-    """Pick what the image shows at these shares of its width and height."""
+    """Pick the object at these shares of the image's width and height."""
 
     x: Share
     y: Share

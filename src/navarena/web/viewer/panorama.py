@@ -1,4 +1,4 @@
-"""What a person sees at a place of a navigation graph: one view of the panorama, and where neighbours are."""
+"""Display of a place of a navigation graph: one view of the panorama, and its neighbours."""
 
 from collections.abc import Mapping
 from typing import Any

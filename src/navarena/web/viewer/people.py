@@ -50,7 +50,7 @@ class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Study:
-    """People who play the same episodes, each in an order of its own.
+    """Study in which people play the same episodes, each in a random order.
 
     Attributes:
         settings: `out` is the folder of all runs; the n-th person has the n-th seed from `seed` on.
@@ -66,7 +66,7 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """Of all runs."""
+        """Folder of all runs."""
         return self.settings.folder(self.benchmark.identity)
 
     def read_people(self) -> list[Person]:
@@ -87,7 +87,7 @@ class Study:
         return people
 
     def admit(self, begin: Begin) -> Person:
-        """The person who begins, or goes on; raises InputError for what is no pseudonym, or no consent."""
+        """Admit a new or returning person; raises InputError for an invalid pseudonym or missing consent."""
         if not PSEUDONYM.fullmatch(begin.name):
             raise InputError(
                 f"expected a pseudonym of 1 to 32 letters, digits, - and _, got {begin.name!r}; change it"
@@ -106,7 +106,7 @@ class Study:
         return person
 
     def settings_of(self, person: Person) -> EvaluationSettings:
-        """What one person plays: the same episodes in the order that its seed draws."""
+        """Evaluation settings of one person: the same episodes in the order of the person's seed."""
         return replace(self.settings, out=self.folder / person.name, seed=person.seed, shuffle=True)
 
     def write_table(self) -> str:
@@ -135,7 +135,7 @@ def play_in_turn(
     about: Mapping[str, Any],
     on_person: Callable[[Person, Evaluation], object],
 ) -> None:
-    """Let `count` people play, one after the other; who is called again goes on where it stopped."""
+    """Let `count` people play, one after the other; a returning person resumes."""
     for number in range(1, count + 1):
         told = {**about, "person": number, "people": count, "consent": study.consent}
         person = _welcome(hub, study, told)

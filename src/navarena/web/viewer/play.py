@@ -36,10 +36,10 @@ KINDS = (*OUTPUTS, MAP)
 
 
 class HumanAgent(Agent):
-    """A person at a session. It declares the help that the person asks for as soon as it does.
+    """Agent of a person who plays; declares privileged help as soon as the person asks for it.
 
     Args:
-        session: where the person sits.
+        session: session of the person.
     """
 
     worker_episodes = None
@@ -61,7 +61,7 @@ class PlaySetup(TaskSetup):
     """The setup of a protocol with a person as its agent, and a camera whose images only the person sees.
 
     Attributes (beside those of TaskSetup):
-        session: where the person sits.
+        session: session of the person.
     """
 
     session: PlaySession | None = field(default=None, kw_only=True)

@@ -61,12 +61,12 @@ class ViewKind:
 
     @property
     def help(self) -> str:
-        """What results call it."""
+        """Name of the help in results."""
         return HELP.get(self.name, self.name)
 
 
 class PlaySession:
-    """Shows one episode after the other and asks for actions; the spectator of its own run.
+    """Session of a person: shows episodes on the page, asks for actions, and is a spectator of the run.
 
     Args:
         hub: the link to the pages.
@@ -115,7 +115,7 @@ class PlaySession:
     def look(
         self, batch: Batch, observations: Mapping[str, np.ndarray], episodes: Mapping[int, Episode]
     ) -> None:
-        """Keep what the person is about to see: observations (1, ...) of any dtype."""
+        """Keep the observations (1, ...) of any dtype for the page."""
         self._batch, self._seen = batch, observations
         episode = next(iter(episodes.values()))
         if episode is not self._episode:
@@ -128,7 +128,7 @@ class PlaySession:
             ]
 
     def resume(self, done: int) -> None:
-        """So many episodes were finished before."""
+        """Set the number of episodes finished before."""
         self._count = done
 
     def note(self, row: Row) -> None:
@@ -172,7 +172,7 @@ class PlaySession:
         return message.action if 0 <= message.action < len(actions) else None
 
     def _take(self, seconds: float) -> Message | None:
-        """The next message, after it has changed what is shown."""
+        """The next message, with its changes to the display applied."""
         message = self._hub.take(seconds)
         if isinstance(message, Look) and self._is_on_graphs:
             self._left = (self._left + message.left) % 12
@@ -193,7 +193,7 @@ class PlaySession:
             continue
 
     def _score(self) -> dict[str, Any] | None:
-        """How the last episode ended, for a page."""
+        """Score of the last episode, for a page."""
         row = self._last
         if row is None:
             return None
@@ -236,7 +236,7 @@ class PlaySession:
         return {"name": view.name, "on": view.name in self._on, "privileged": view.is_privileged}
 
     def _draw(self) -> dict[str, bytes]:
-        """JPEG files of what is switched on."""
+        """JPEG files of the selected views."""
         batch, images = self._batch, {}
         if isinstance(batch, GraphBatch):
             return self._panorama.draw(batch, self._left)

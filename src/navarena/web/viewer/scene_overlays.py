@@ -25,7 +25,7 @@ POINT_METRES = 0.06
 
 
 def build_floor_mesh(navmesh: NavMesh, chosen: Bool[np.ndarray, "t"]) -> RenderMesh:
-    """What a renderer draws for the triangles of `navmesh` that are `chosen`, (T,) bool, facing up."""
+    """Render mesh of the `chosen` (T,) bool triangles of `navmesh`, facing up."""
     vertices = np.asarray(navmesh.vertices, np.float32) + np.array([0, LIFT, 0], np.float32)
     triangles = np.asarray(navmesh.triangles, np.int32)[chosen]
     a, b, c = (vertices[triangles[:, k]] for k in range(3))

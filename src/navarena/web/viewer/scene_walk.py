@@ -1,4 +1,4 @@
-"""Walks through a scene, flights around it, and what is picked on the way."""
+"""Walking and flying through a scene, and picking its objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class _Look:
-    """What is drawn of one storey, or of all, from above."""
+    """View from above of one storey, or of all."""
 
     renderer: VisibilityRenderer
     floor: VisibilityRenderer | None
@@ -69,7 +69,7 @@ class SceneWalk:
         self._frames = Frames.allocate(1, WALKING, ("rgb", "depth", "instance"))
 
     def run(self, hub: Hub, frames: int | None = None) -> None:
-        """Draw whenever a page asks for something, until interrupted, or for so many images."""
+        """Draw on every page request, until interrupted or for `frames` images."""
         drawn = 0
         self.show(hub)
         while frames is None or drawn < frames:
@@ -88,7 +88,7 @@ class SceneWalk:
         hub.show(self.describe(), {"view": encode_view(image)})
 
     def handle(self, message: Message) -> None:
-        """Do what a page asks for."""
+        """Handle a page's message."""
         if isinstance(message, Move):
             (self._orbit if self._orbits else self._walk)(message)
         elif isinstance(message, Pick):
@@ -103,7 +103,7 @@ class SceneWalk:
             )
 
     def describe(self) -> dict[str, Any]:
-        """What the page shows beside the image."""
+        """State of the page besides the image."""
         return {
             "phase": "scene",
             "scene": self._world.scene_id,
@@ -119,7 +119,7 @@ class SceneWalk:
         }
 
     def draw(self) -> UInt8[np.ndarray, "h w 3"]:
-        """(H, W, 3) uint8 sRGB: what the camera sees, with overlays."""
+        """(H, W, 3) uint8 sRGB camera image with overlays."""
         self._problem = ""
         look = self._look_from_above() if self._orbits else self._inside
         views = self._aim()
@@ -191,7 +191,7 @@ class SceneWalk:
         return VisibilityRenderer([build_floor_mesh(mesh, chosen)]) if chosen.any() else None
 
     def _pick(self, message: Pick) -> None:
-        """Take the object in the last image."""
+        """Pick an object in the last image."""
         instance = np.asarray(self._frames.instance)[0]
         height, width = instance.shape
         number = int(
@@ -200,7 +200,7 @@ class SceneWalk:
         self._picked = next((one for one in self._scene.objects if one.object_id == number), None)
 
     def _find_points(self) -> Float[np.ndarray, "k 3"]:
-        """(K, 3) metres: the view points of the picked object; none for what has none."""
+        """(K, 3) metres: view points of the picked object, possibly none."""
         if self._picked is None or not self._scene.has_semantics:
             return np.zeros((0, 3))
         try:
@@ -223,7 +223,7 @@ class SceneWalk:
 
 
 def describe_object(one: SceneObject, rooms: dict[int, str]) -> dict[str, Any]:
-    """What a page says of an object; `rooms`: id -> category."""
+    """Description of an object for the page; `rooms`: id -> category."""
     size = [round(2 * float(half), 2) for half in one.half_size]
     return {
         "name": f"{one.category}_{one.object_id}",

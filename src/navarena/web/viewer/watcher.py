@@ -37,7 +37,7 @@ LISTED = 12
 
 
 class Watcher:
-    """Shows a run while it goes on. It reads the batch, and changes nothing; nothing is drawn for it.
+    """Spectator that shows a run on a page. It reads the batch and its observations without changes.
 
     Args:
         hub: the link to the pages.
@@ -173,7 +173,7 @@ class Watcher:
         }
 
     def _tell(self) -> dict[str, Any]:
-        """What holds for the whole run."""
+        """Facts about the whole run."""
         scores = []
         for name, values in self._values.items():
             mean = f"{np.mean(values):.3f}" if values else "–"

@@ -1,1 +1,1 @@
-"""Who uses a challenge server: accounts, sessions, tokens, teams, and the log of what they changed."""
+"""Users of a challenge server: accounts, sessions, tokens, teams, and the audit log."""

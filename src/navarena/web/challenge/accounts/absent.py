@@ -1,4 +1,4 @@
-"""What is not there, and what is not the visitor's: the same words, so that nobody learns which."""
+"""Refusals of missing and forbidden objects, in the same words so that they cannot be told apart."""
 
 from navarena.web.challenge.refusals import Refusal
 

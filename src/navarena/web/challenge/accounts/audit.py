@@ -28,6 +28,6 @@ def read_changes(session: Session, most: int = 200, actor: str | None = None) ->
 
 
 def forget_actor(session: Session, name: str) -> None:
-    """Take the name of a deleted account out of the log; what it did stays."""
+    """Remove the name of a deleted account from the log; its entries stay."""
     session.execute(update(AuditEntry).where(AuditEntry.actor == name).values(actor=DELETED))
     session.execute(update(AuditEntry).where(AuditEntry.subject == name).values(subject=DELETED))

@@ -27,7 +27,7 @@ MAX_KEYS = 50_000
 
 
 class RateLimits:
-    """Counts tries in memory, so that a limit begins anew with the server.
+    """Rate limits counted in memory; they are reset when the server restarts.
 
     Args:
         clock: seconds that never go back.

@@ -1,4 +1,4 @@
-"""What the server holds about somebody: a copy to take away, and its deletion."""
+"""Personal data of an account: export and deletion."""
 
 from collections.abc import Collection
 from typing import Any

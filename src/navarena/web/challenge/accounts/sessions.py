@@ -1,4 +1,4 @@
-"""Who sends a request: a browser that has signed in, a token, or nobody; and forms that are really ours."""
+"""Authentication of requests by session, token or none, and CSRF checks of forms."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ _DAY_MS = 86_400_000
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who sends a request.
+    """The authenticated sender of a request.
 
     Attributes:
         user: None for nobody.
@@ -66,7 +66,7 @@ class Visitor:
 
 
 def identify(request: Request, storage: Storage) -> Visitor:
-    """Who sends `request`; raises a Refusal (401) for a token that is unknown or revoked."""
+    """The sender of `request`; raises a Refusal (401) for an unknown or revoked token."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         with storage.read() as session:

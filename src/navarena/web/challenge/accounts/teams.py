@@ -72,7 +72,7 @@ def require_team(session: Session, user: User | None, name: str, owner: bool = F
 
 
 def remove_member(session: Session, user: User, team: Team, name: str) -> None:
-    """Take the member `name` out of the team: owners anybody, others themselves.
+    """Remove the member `name` from the team; owners may remove anybody, others themselves.
 
     Raises a Refusal (403) for others, and (409) for the last owner.
     """

@@ -26,7 +26,7 @@ _ROLES: tuple[str, ...] = get_args(Role)
 
 
 class Accounts:
-    """What people do with their accounts.
+    """Operations on accounts.
 
     Args:
         storage: the database.
@@ -111,7 +111,7 @@ def find_user(session: Session, name: str) -> User | None:
 
 
 def require_user(session: Session, name: str) -> User:
-    """The account called `name`; raises a Refusal (404) where there is none."""
+    """The account called `name`; raises a Refusal (404) if there is none."""
     user = find_user(session, name)
     if user is None:
         raise not_found("account")
@@ -235,5 +235,5 @@ def find_user_of_token(session: Session, token: str) -> User | None:
 
 
 def describe_account(user: User) -> dict[str, Any]:
-    """What the account's page shows of it."""
+    """Data of the account's page."""
     return {"name": user.name, "role": user.role, "created": user.created}

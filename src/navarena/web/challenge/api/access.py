@@ -1,4 +1,4 @@
-"""Who may see and do what, as dependencies of routes."""
+"""Access rights as dependencies of routes."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ ServiceGiven = Annotated[Service, Depends(get_service)]
 
 
 def get_visitor(request: Request, service: ServiceGiven) -> Visitor:
-    """Who sends the request; nobody is a visitor, too. A browser that changes something shows its secret."""
+    """The sender of the request, possibly anonymous; changing requests of browsers need the CSRF secret."""
     visitor = identify(request, service.storage)
     if request.method not in ("GET", "HEAD") and visitor.user is not None:
         require_own_form(request, visitor, request.headers.get("x-csrf-token"))

@@ -43,7 +43,7 @@ def show_phase(phase: str, service: ServiceGiven) -> PhaseView:
 
 @router.get("/phases/{phase}/quota")
 def show_quota(phase: str, service: ServiceGiven, user: UserGiven, team: str | None = None) -> QuotaView:
-    """What a team of yours has used of its quota."""
+    """Used quota of one of your teams."""
     with service.storage.read() as session:
         row = find_phase(session, service.challenge, phase)
         used = count_quota(session, row.id, find_own_team(session, user, team).id)

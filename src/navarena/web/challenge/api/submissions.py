@@ -195,7 +195,7 @@ def list_submissions(
 
 @router.get("/submissions/{submission}")
 def show_submission(submission: str, service: ServiceGiven, visitor: VisitorGiven) -> SubmissionView:
-    """One submission: its state, progress, and numbers where you may see them."""
+    """One submission: its state, progress, and scores if you may see them."""
     with service.storage.read() as session:
         found = find_submission(session, service, visitor, submission)
         return view_submission(session, service.challenge, found, sees_scores(service, visitor, found))

@@ -1,4 +1,4 @@
-"""What the interface answers: JSON of fixed shape, from rows of the database."""
+"""JSON responses of the interface, from rows of the database."""
 
 import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from navarena.web.challenge.submissions import QuotaUse
 
 
 class Problem(BaseModel):
-    """Why a request was refused: a code for programs, one line for people."""
+    """Reason of a refused request: a code for programs, one line for people."""
 
     code: str
     message: str
@@ -42,7 +42,7 @@ class TrackView(BaseModel):
 
 
 class QuotaView(BaseModel):
-    """Limits of a team, and what it has used of them; None for no limit."""
+    """Limits of a team and their use; None for no limit."""
 
     per_day: int | None
     in_all: int | None
@@ -133,7 +133,7 @@ RECEIVED_BEFORE: dict[int | str, dict[str, Any]] = {
 
 
 def describe_body(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """What the document says of a route that reads its body itself."""
+    """OpenAPI description of a route that reads its body itself."""
     return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
 
 
@@ -192,7 +192,7 @@ def view_phase(challenge: Challenge, phase: Phase, row: PhaseRow) -> PhaseView:
 
 
 def view_quota(phase: Phase, used: QuotaUse) -> QuotaView:
-    """What a team may still submit."""
+    """Remaining quota of a team."""
     return QuotaView(
         per_day=phase.limits.per_day,
         in_all=phase.limits.in_all,

@@ -1,1 +1,1 @@
-"""Challenge files to begin with, one for each benchmark."""
+"""Example challenge files, one for each benchmark."""

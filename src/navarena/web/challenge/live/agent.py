@@ -48,7 +48,7 @@ class StartMask:
         self._scenes: dict[int, str] = {}
 
     def hide(self, start: Start) -> StreamStart:
-        """What a participant is told of `start`."""
+        """The part of `start` that a participant may see."""
         known = scene_name(start.scene_id)
         if start.boundary == Boundary.SCENE or start.slot not in self._scenes:
             self._scenes[start.slot] = self.key("scene", known, start.episode_id)
@@ -67,7 +67,7 @@ class StartMask:
 
 @dataclass
 class Progress:
-    """How far a submission is: `finished` of `episodes`."""
+    """Progress of a submission: `finished` of `episodes`."""
 
     finished: int
     episodes: int
@@ -75,7 +75,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class StreamRules:
-    """How a participant is asked.
+    """Rules of the live protocol for one participant.
 
     Attributes:
         codec: by which arrays are packed.
@@ -212,7 +212,7 @@ class LiveAgent(Agent):
 
 
 def _failure(answer: Answer) -> Exception:
-    """What the evaluation is told when the participant gave no actions."""
+    """Error for the evaluation if the participant gave no actions."""
     if isinstance(answer, Failed):
         return ActionError(answer.text) if answer.is_illegal else ParticipantError(answer.text)
     return ActionError(f"expected actions, got a message of type {type(answer).__name__!r}")

@@ -44,7 +44,7 @@ SEND_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class WorkerAddress:
-    """Where the worker of a submission listens.
+    """Address at which the worker of a submission listens.
 
     Attributes:
         host, port: of the worker.
@@ -67,11 +67,11 @@ class ConnectionLostError(Exception):
 
 
 class NewcomerError(AgentUnreachableError):
-    """A participant came that knows nothing of the stream: its agent has lost all memory."""
+    """A participant connected without the stream's state: its agent has lost its memory."""
 
 
 class StreamEndedError(AgentUnreachableError):
-    """The submission may not go on, by its participant's own fault.
+    """The submission ends because of its participant's error.
 
     Args:
         error: that the participant is told.
@@ -129,7 +129,7 @@ class Numbers:
 
 
 class FrameSocket:
-    """A connection that carries frames.
+    """A connection that transports frames.
 
     Args:
         connection: connected.
@@ -275,7 +275,7 @@ class Channel:
         self.close()
 
     def tell(self, error: StreamError) -> None:
-        """Tell the participant, if it is there, why nothing more will be asked."""
+        """Send a connected participant the reason for the end."""
         with contextlib.suppress(ConnectionLostError):
             self._require_peer().send(encode(refuse(error)))
 
@@ -304,7 +304,7 @@ class Channel:
                     raise TimeoutError
 
     def _wait_for_peer(self) -> int:
-        """Wait for a participant who knows the stream; the number of what it answered last.
+        """Wait for a participant with the stream's state; returns the number of its last answer.
 
         Raises AgentUnreachableError after the grace time, NewcomerError for one who does not know it.
         """
@@ -369,7 +369,7 @@ class Channel:
 
 
 def _part(peer: FrameSocket, error: Exception) -> None:
-    """Close a connection, and say why where that is for the participant to know."""
+    """Close a connection, with the reason if the participant may know it."""
     if isinstance(error, StreamError):
         with contextlib.suppress(ConnectionLostError):
             peer.send(encode(refuse(error)))

@@ -95,7 +95,7 @@ def submit_live_run(
 
 
 def find_worker(service: Service, public_id: str, hello: Hello) -> WorkerAddress:
-    """The worker of the submission for who says `hello`; a job for one is made where there is none.
+    """The worker of the submission in `hello`; queues a job for one if there is none.
 
     Raises StreamError: "token" for whoever may not, "after_end" or the submission's own code for one that
     has ended, "busy" until a worker has taken it.

@@ -1,4 +1,4 @@
-"""What a team says of a live submission, as the client sends it and the server reads it."""
+"""Description of a live submission, as sent by the client and read by the server."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from navarena.web.challenge.refusals import Refusal
 
 
 class LiveAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a team says of its live submission.
+    """A team's description of its live submission.
 
     Attributes:
         about: as of a log.
@@ -35,7 +35,7 @@ def describe_live_about() -> dict[str, Any]:
 
 
 def read_live_about(body: bytes) -> LiveAbout:
-    """What the body of a request says; raises Refusal."""
+    """Parse the body of a request; raises Refusal."""
     try:
         said = msgspec.json.decode(body, type=LiveAbout)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -61,7 +61,7 @@ def run_live_job(service: Service, lease: Lease) -> None:
 
 
 def read_order(service: Service, lease: Lease) -> LiveOrder:
-    """What the job is, from the database and the files beside the challenge."""
+    """Read a job's order from the database and the files beside the challenge."""
     with service.storage.write() as session:
         submission = session.get_one(Submission, lease.submission_id)
         phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)

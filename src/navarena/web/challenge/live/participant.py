@@ -1,4 +1,4 @@
-"""The participant's side of a live submission: lets any agent act in what the server streams."""
+"""Participant's side of a live submission: runs any agent on the server's stream."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ from navarena.web.streaming import PackedArray, StreamError, list_codecs, unpack
 
 
 class NoBatch:
-    """What an agent is attached to on the participant's machine; looking behind observations raises."""
+    """Batch for agents on the participant's machine; access to privileged state raises."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise InputError(
@@ -87,7 +87,7 @@ class StreamedCalibration(CalibrationEnv):
 
     @property
     def number(self) -> int:
-        """Of the question that is open."""
+        """Number of the open question."""
         return self._number
 
     def step(self, actions: Actions) -> Bool[np.ndarray, "n"]:
@@ -222,7 +222,7 @@ class Participant:
         return Start(start.slot, start.episode, start.scene, Boundary(start.boundary), seed)
 
     def _renew(self, welcome: Welcome) -> None:
-        """An agent that has seen nothing: the one at hand, or a new one."""
+        """An agent without memory: the present one if unused, or a new one."""
         if self._next_agent is None:
             self._next_agent = load_agent(self._name, self._task, welcome.seed)
         self._agent, self._next_agent = self._next_agent, None
@@ -230,7 +230,7 @@ class Participant:
         self._agent.attach(NoBatch())
 
     def _calibrate(self, stream: LiveStream, message: Calibrate, welcome: Welcome) -> Answer:
-        """Let a fresh agent adapt; what it adapts is the one that acts next."""
+        """Let a fresh agent adapt; it acts in the following episodes."""
         number = message.number
         try:
             agent = self._next_agent or load_agent(self._name, self._task, welcome.seed)

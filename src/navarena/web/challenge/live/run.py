@@ -74,13 +74,13 @@ class LiveOrder:
     done: tuple[tuple[Row, ...], ...] = ()
 
     def part_folder(self, part: int) -> Path:
-        """Of the run of one part."""
+        """Folder of the run of one part."""
         return self.folder / f"part-{part}"
 
 
 @dataclass(frozen=True)
 class LiveOutcome:
-    """How a live submission ended, or why it waits.
+    """Outcome of a live submission, or the reason why it waits.
 
     Attributes:
         state: "finished"; "left" when the participant went away, so that it may come back later; "refused"
@@ -217,7 +217,7 @@ def open_part(order: LiveOrder, part: int, hello: Hello) -> Benchmark:
 
 
 def live_settings(order: LiveOrder, part: int) -> EvaluationSettings:
-    """What one part of a submission evaluates."""
+    """Evaluation settings of one part of a submission."""
     return replace(
         order.phase.evaluation(order.phase.parts[part]),
         agent=order.agent,

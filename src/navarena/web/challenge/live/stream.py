@@ -66,7 +66,7 @@ class LiveStream:
             self._require_socket().send(self._frame)
 
     def next(self) -> Question | Welcome:
-        """The next question, or the welcome of a server for which the agent begins anew.
+        """The next question, or the welcome of a server that restarts the agent.
 
         Raises StreamError for a refusal, and AgentUnreachableError when the server is gone for longer than
         its grace time.
@@ -100,7 +100,7 @@ class LiveStream:
         return self._socket
 
     def _come_back(self, seconds: float) -> Welcome:
-        """Connect within so many seconds of the last sign of life; a lost answer is sent again."""
+        """Reconnect within the time limit since the last message; a lost answer is sent again."""
         deadline, pause, was_busy = time.monotonic() + seconds, RETRY_SECONDS, False
         while True:
             try:

@@ -46,7 +46,7 @@ Command = Annotated[list[float], msgspec.Meta(max_length=64)]
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """What all messages have: a type, and no field that the protocol does not know."""
+    """Base of messages: a type field; unknown fields are refused."""
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
@@ -128,7 +128,7 @@ class StreamStart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Observe(_Message, frozen=True, kw_only=True, tag="observe"):
-    """What the agent sees; it answers with Act, or with Failed.
+    """Observations for the agent, which answers with Act or Failed.
 
     Attributes:
         number: of the message.
@@ -179,14 +179,14 @@ class Calibrate(_Message, frozen=True, kw_only=True, tag="calibrate"):
 
 
 class End(_Message, frozen=True, kw_only=True, tag="end"):
-    """The last message of a submission: every episode is done. Its numbers stand on the server's pages."""
+    """The last message of a submission: every episode is done; the server's pages show the scores."""
 
     number: Number
     episodes: Number
 
 
 class Refusal(_Message, frozen=True, kw_only=True, tag="refusal"):
-    """Why the server ends a connection; `code` is one of those in docs/live_protocol.md."""
+    """Reason why the server ends a connection; `code` is one of those in docs/live_protocol.md."""
 
     code: Name
     text: str
@@ -245,13 +245,13 @@ def encode(message: FromServer | FromParticipant) -> bytes:
 
 
 def decode_question(frame: bytes) -> Welcome | Question | Refusal:
-    """What the server sent; raises StreamError."""
+    """Decode a message of the server; raises StreamError."""
     message: Welcome | Question | Refusal = decode_frame(frame, FromServer, MAX_QUESTION)
     return message
 
 
 def decode_answer(frame: bytes) -> Answer:
-    """What a participant answered; raises StreamError."""
+    """Decode an answer of a participant; raises StreamError."""
     message: Answer = decode_frame(frame, Answer, MAX_ANSWER)
     return message
 
@@ -270,5 +270,5 @@ def decode_hello(frame: bytes) -> Hello:
 
 
 def refuse(error: StreamError) -> Refusal:
-    """The refusal that tells a participant of `error`."""
+    """The refusal message for `error`."""
     return Refusal(code=error.code, text=error.text)

@@ -110,7 +110,7 @@ class Boards:
         )
 
     def keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """What `make` gave for `key`, which must name the version of all that it rests on."""
+        """Cached result of `make` for `key`, which must contain the versions of its inputs."""
         with self._kept_lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -1,4 +1,4 @@
-"""The data of every page as JSON, below /api/v1, with the rights of whoever asks."""
+"""The data of every page as JSON, below /api/v1, with the rights of the visitor."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""What the pages show of a submission's episodes: reasons of failures, trajectories, lists and videos."""
+"""Page data of a submission's episodes: failure classes, trajectories, lists and videos."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def view_table(title: str, table: Table) -> dict[str, Any]:
 def view_overviews(
     session: Session, phase: Phase, one: Submission, parts: int
 ) -> list[dict[str, Any] | None]:
-    """For each part why its episodes failed, and drawn trajectories; None where they are never shown."""
+    """Failure classes and drawn trajectories of each part; None for parts that are never shown."""
     if not can_be_shown(one, phase):
         return [None] * parts
     recordings = find_recordings(session, one.id)
@@ -157,7 +157,7 @@ def _view_row(row: Row, names: list[str]) -> dict[str, Any]:
 
 
 def _find_reason(overview: Overview | None, episode_id: str) -> str:
-    """Why an episode failed, in words; empty where that is not known."""
+    """Failure class of an episode in words; empty if unknown."""
     found = None if overview is None else overview.classes.get(episode_id)
     return "" if found is None else MEANINGS[found]
 
@@ -224,7 +224,7 @@ def read_video(
 def ask_for_recording(
     session: Session, challenge: Challenge, visitor: Visitor, public_id: str, part: int, position: int
 ) -> None:
-    """Let a worker make what a page lacks, within a writing session: for the team and hosts.
+    """Queue a missing recording, within a writing session; for the team and hosts.
 
     Raises a Refusal (404) for others and for episodes that are not there, (429) for too many.
     """

@@ -26,7 +26,7 @@ SUBMISSION_ACTIONS = ("disqualify", "reinstate", "rerun")
 
 
 def view_host(session: Session, challenge: Challenge, visitor: Visitor) -> dict[str, Any]:
-    """The page of hosts: phases with what can be done to them, and the last changes."""
+    """The page of hosts: phases with their possible operations, and the last changes."""
     changes = [
         {
             "when": one.when,

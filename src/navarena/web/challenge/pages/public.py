@@ -130,7 +130,7 @@ def board_table(site: Site, view: dict[str, Any], base: str = "/", exported: boo
 
 
 def read_progress(site: Site, visitor: Visitor, public_id: str) -> dict[str, Any]:
-    """How far a submission is, for whoever may see it."""
+    """Progress of a submission, for visitors who may see it."""
     with site.storage.read() as session:
         one, phase = require_submission(session, site.challenge, visitor, public_id)
         return view_progress(session, phase, one, may_see_scores(site.challenge, visitor, one.phase))

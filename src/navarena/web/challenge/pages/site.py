@@ -1,4 +1,4 @@
-"""What all pages share: the challenge, the database, templates, and the way from a view to a response."""
+"""Shared context of all pages: challenge, database, templates, and rendering of responses."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -133,7 +133,7 @@ class Site:
         return self.service.storage
 
     def visitor(self, request: Request) -> Visitor:
-        """Who sends the request."""
+        """The sender of the request."""
         return identify(request, self.storage)
 
     def page(

@@ -1,4 +1,4 @@
-"""What the pages of submissions and teams show, as plain data: the same for templates and for `/api/v1`."""
+"""Page data of submissions and teams, for templates and for `/api/v1`."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the public pages show, as plain data: the same for templates and for `/api/v1`."""
+"""Page data of the public pages, for templates and for `/api/v1`."""
 
 from typing import Any
 

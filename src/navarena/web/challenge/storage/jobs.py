@@ -50,7 +50,7 @@ class Lease:
 
 
 def add_job(session: Session, submission: Submission) -> None:
-    """Let workers execute `submission`, from its start or from what it has."""
+    """Queue `submission` for workers, from its start or its saved progress."""
     submission.state = "queued"
     session.add(Job(kind=submission.kind, submission_id=submission.id, created=now_ms()))
 
@@ -114,7 +114,7 @@ def hold_job(session: Session, lease: Lease, has_progress: bool = False) -> Job:
 
 
 def renew_job(storage: Storage, lease: Lease) -> None:
-    """Say that the worker is alive; raises LeaseLostError."""
+    """Renew a worker's lease; raises LeaseLostError."""
     with storage.write() as session:
         hold_job(session, lease)
 
@@ -126,7 +126,7 @@ def end_job(session: Session, lease: Lease) -> Submission:
 
 
 def give_back_job(storage: Storage, lease: Lease) -> None:
-    """Let another worker go on with a job, without counting this attempt; raises LeaseLostError."""
+    """Return a job to the queue without counting this attempt; raises LeaseLostError."""
     with storage.write() as session:
         job = hold_job(session, lease)
         job.state, job.lease_until, job.attempts = "queued", None, max(0, job.attempts - 1)
@@ -140,7 +140,7 @@ def name_worker() -> str:
 
 
 def free_lost_jobs(storage: Storage) -> int:
-    """Take the jobs of workers on this host that are gone, before their leases end; returns how many."""
+    """Requeue jobs of dead workers of this host before their leases end; returns their number."""
     host, count = socket.gethostname()[:60], 0
     with storage.write() as session:
         leased = select(Job).where(Job.state == "leased", Job.worker.startswith(f"{host}:", autoescape=True))

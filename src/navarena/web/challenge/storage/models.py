@@ -114,7 +114,7 @@ class BrowserSession(Base):
 
 
 class Team(Base):
-    """Who submits; quotas are a team's."""
+    """A team, which submits and has quotas."""
 
     __tablename__ = "teams"
 
@@ -161,7 +161,7 @@ class Invitation(Base):
 
 
 class AuditEntry(Base):
-    """One change: who did what to which thing. Names are copied, so that entries outlive their subjects."""
+    """One change: actor, action and object. Names are copied, so that entries outlive their subjects."""
 
     __tablename__ = "audit"
 
@@ -283,7 +283,7 @@ class Submission(Base):
 
 
 class UploadChunk(Base):
-    """A piece of what a team has uploaded, as it came; kept, so that a host can have it executed again."""
+    """A chunk of an upload, kept so that a host can have it executed again."""
 
     __tablename__ = "upload_chunks"
 
@@ -367,7 +367,7 @@ class LiveStream(Base):
 
 
 class Recording(Base):
-    """What a worker makes of a submission's episodes for its pages; see challenge.recordings.
+    """A recording of a submission's episodes for its pages; see challenge.recordings.
 
     Attributes:
         part: index into Phase.parts.

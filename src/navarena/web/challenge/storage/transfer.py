@@ -127,7 +127,7 @@ def _decode(path: Path, table: Table, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _advance_sequences(session: Session) -> None:
-    """Let ids go on after those that were imported."""
+    """Advance id sequences beyond the imported ids."""
     for table in list_tables():
         if "id" in table.columns:
             found = session.scalar(select(func.max(table.columns["id"])))

@@ -19,7 +19,7 @@ _LOCK = 0x6E617661
 
 
 def upgrade(storage: Storage, revision: str = "head") -> None:
-    """Migrate the database to `revision`, all or nothing; whoever else does it waits, and finds it done.
+    """Migrate the database to `revision` in one transaction; concurrent callers wait for it.
 
     Raises InputError for a database of a newer version.
     """

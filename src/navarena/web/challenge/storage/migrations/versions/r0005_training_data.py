@@ -1,4 +1,4 @@
-"""What data an agent was trained with."""
+"""Adds the training data of an agent."""
 
 import sqlalchemy as sa
 from alembic import op
