@@ -51,6 +51,21 @@ def test_shares_run_side_by_side() -> None:
     assert len(names) == 2
 
 
+def test_who_is_done_takes_what_is_left() -> None:
+    """One thread is held at its first piece until the other has done all the rest."""
+    others_done, done = threading.Event(), [0, 0]
+
+    def work(share: int, first: int, last: int) -> None:
+        if share == 0 and not others_done.is_set():
+            assert others_done.wait(20)
+        done[share] += last - first
+        if done[1] == 60:
+            others_done.set()
+
+    run_in_shares(work, 100, 2)
+    assert done == [40, 60]
+
+
 def test_one_share_stays_on_the_callers_thread() -> None:
     used: list[threading.Thread] = []
     run_in_shares(lambda *_: used.append(threading.current_thread()), 5, 1)

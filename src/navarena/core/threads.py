@@ -1,6 +1,7 @@
 """The shared thread pool for nogil kernels."""
 
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -10,6 +11,11 @@ import numpy as np
 from jaxtyping import Int
 
 THREADS_VARIABLE = "NAVARENA_THREADS"
+
+FIRST_TENTHS, LATER_PIECES = 8, 2
+"""Tenths of the items that the threads begin with, and into how many pieces for each thread the rest is cut.
+These go to whoever is done: items differ in their cost, by a third between halves of 16 views. More and
+smaller pieces cost more calls (10 us each for the renderer) than they balance."""
 
 
 def thread_count() -> int:
@@ -33,10 +39,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def run_in_shares(work: Callable[[int, int, int], object], count: int, threads: int | None = None) -> None:
-    """Call `work(share, first, last)` for contiguous shares of range(count), one per thread.
+    """Call `work(share, first, last)` for contiguous pieces of range(count); `share` numbers the thread.
 
-    With one share the call happens on the caller's thread. Results cannot depend on the
-    number of threads as long as item i is computed from item i alone.
+    Each thread begins with a piece of its own and takes further ones as it is done. With one
+    thread the call happens once, on the caller's. Results cannot depend on the number of threads
+    as long as item i is computed from item i alone.
     """
     run_over_rows(work, np.arange(count), threads)
 
@@ -47,9 +54,9 @@ def run_over_rows(
     threads: int | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """`run_in_shares` for some of the items: ascending `rows` (K,), distributed evenly.
+    """`run_in_shares` for some of the items: ascending `rows` (K,).
 
-    `work(share, first, last, *args)` is called for each run of neighbours among the rows of a share, without
+    `work(share, first, last, *args)` is called for each run of neighbours among the rows of a piece, without
     a frame of Python in between.
     """
     shares = max(1, min(threads or thread_count(), len(rows)))
@@ -57,25 +64,42 @@ def run_over_rows(
         for first, last in _split_runs(rows):
             work(0, first, last, *args)
         return
-    borders = [len(rows) * k // shares for k in range(shares + 1)]
-    futures = [
-        _pool(shares).submit(_run_share, work, k, rows[borders[k] : borders[k + 1]], args)
-        for k in range(1, shares)
-    ]
+    begun, later = _split_pieces(rows, shares)
+    futures = [_pool(shares).submit(_run_share, work, k, begun[k], later, args) for k in range(1, shares)]
     try:
-        for first, last in _split_runs(rows[: borders[1]]):
-            work(0, first, last, *args)
+        _run_share(work, 0, begun[0], later, args)
     finally:
+        later.clear()  # after an error nobody begins more
         wait(futures)  # an interrupted caller must not free arrays that other shares still write
     for future in futures:
         future.result()
 
 
+def _split_pieces(
+    rows: Int[np.ndarray, "k"], shares: int
+) -> tuple[list[Int[np.ndarray, "_"]], deque[Int[np.ndarray, "_"]]]:
+    """`rows` (K,) as the piece that each share begins with, and the pieces that remain."""
+    most = max(shares, len(rows) * FIRST_TENTHS // 10)
+    begun = np.array_split(rows[:most], shares)
+    later = np.array_split(rows[most:], max(1, min(len(rows) - most, LATER_PIECES * shares)))
+    return begun, deque(piece for piece in later if len(piece))
+
+
 def _run_share(
-    work: Callable[..., object], share: int, rows: Int[np.ndarray, "k"], args: tuple[Any, ...]
+    work: Callable[..., object],
+    share: int,
+    rows: Int[np.ndarray, "k"],
+    later: deque[Int[np.ndarray, "_"]],
+    args: tuple[Any, ...],
 ) -> None:
-    for first, last in _split_runs(rows):
-        work(share, first, last, *args)
+    """Work on `rows`, then on pieces of `later` until none is left."""
+    while True:
+        for first, last in _split_runs(rows):
+            work(share, first, last, *args)
+        try:
+            rows = later.popleft()  # atomic: two threads never get the same piece
+        except IndexError:
+            return
 
 
 def _split_runs(rows: Int[np.ndarray, "k"]) -> list[tuple[int, int]]:
