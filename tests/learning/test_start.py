@@ -67,6 +67,27 @@ def test_the_critic_learns_alone_at_first(imitated, tmp_path):
     assert all(one.requires_grad for one in training._policy.parameters())
 
 
+def test_the_actor_is_ramped_after_the_critic(imitated, tmp_path):
+    """Four updates: the critic alone, then rates of the actor of 0, of half and of all of the critic's."""
+    method = replace(HABITAT_DDPPO, critic_share=0.25, actor_ramp=0.5)
+    training = make_training(tmp_path, replace(PPO, start=str(imitated), method=method))
+    moves = []
+    for _ in range(4):
+        before = {name: value.clone() for name, value in training._policy.named_parameters()}
+        training.advance()
+        after = dict(training._policy.named_parameters())
+        change = {
+            name: float((after[name] - before[name]).abs().max().detach())
+            for name in ("head.linear.weight", "critic.weight")
+        }
+        moves.append(tuple(value > 0 for value in change.values()))
+        rates = {one["has_ramp"]: one["lr"] for one in training._optimiser.param_groups}
+        assert rates[False] == method.optimiser.rate.first
+        expected = {1: 0.0, 2: 0.0, 3: 0.5, 4: 1.0}[len(moves)]
+        assert rates[True] == pytest.approx(expected * rates[False])
+    assert moves == [(False, True), (False, True), (True, True), (True, True)]
+
+
 def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
     for change, words in (
         ({"image_size": (72, 96)}, "expected inputs of .*72, 96.*got .*36, 48"),
@@ -81,6 +102,8 @@ def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
         make_training(tmp_path / "three", replace(PPO, start=str(tmp_path / "nothing")))
     with pytest.raises(InputError, match=r"discount, trace and critic_share of 0 to 1, got .*1\.5"):
         PPOSettings(critic_share=1.5)
+    with pytest.raises(InputError, match=r"an actor_ramp of 0 to 1 - critic_share, got 0\.7 after 0\.5"):
+        PPOSettings(critic_share=0.5, actor_ramp=0.7)
 
 
 def test_the_first_recipe_is_trained_first(tmp_path, capsys, monkeypatch):

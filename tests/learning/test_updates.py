@@ -264,6 +264,21 @@ def test_a_loss_that_is_not_finite_changes_nothing():
     assert all(torch.equal(value, before[name]) for name, value in policy.state_dict().items())
 
 
+@pytest.mark.parametrize(
+    ("critic_share", "actor_ramp", "shares"),
+    [
+        (0.0, 0.0, [1, 1, 1, 1, 1]),
+        (0.2, 0.0, [0, 0, 1, 1, 1]),
+        (0.2, 0.4, [0, 0, 0, 0.25, 1]),
+        (0.0, 0.4, [0, 0.25, 0.5, 0.75, 1]),
+    ],
+)
+def test_the_ramp_of_the_actor(critic_share, actor_ramp, shares):
+    method = replace(HABITAT_DDPPO, critic_share=critic_share, actor_ramp=actor_ramp)
+    found = [method.actor_share(done) for done in (0.0, 0.1, 0.2, 0.3, 0.7)]
+    assert found == pytest.approx(shares)
+
+
 def test_presets_are_those_of_the_papers():
     for preset, epochs, minibatches, clip, norm in (
         (HABITAT_DDPPO, 2, 2, 0.2, 0.2),

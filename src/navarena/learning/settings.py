@@ -177,6 +177,8 @@ class PPOSettings:
             episode would still have brought; the reference code treats time-outs as ends.
         critic_share: of all frames, at first, from which the value's last layer alone learns: a policy that
             imitated has no values, and advantages of random ones would undo it (PIRLNav, section 3.2).
+        actor_ramp: of all frames, after these, over which the learning rate of everything but that layer
+            rises from 0 to its full height (PIRLNav's warm-up of the actor).
         auxiliaries: what is learned beside.
     """
 
@@ -193,6 +195,7 @@ class PPOSettings:
     trace: float = 0.95
     bootstrap_truncated: bool = False
     critic_share: float = 0.0
+    actor_ramp: float = 0.0
     auxiliaries: tuple[Auxiliary, ...] = ()
 
     def __post_init__(self) -> None:
@@ -203,6 +206,17 @@ class PPOSettings:
         shares = (self.discount, self.trace, self.critic_share)
         if not all(0 <= share <= 1 for share in shares):
             raise InputError(f"expected discount, trace and critic_share of 0 to 1, got {shares}")
+        if not 0 <= self.actor_ramp <= 1 - self.critic_share:
+            raise InputError(
+                f"expected an actor_ramp of 0 to 1 - critic_share, got {self.actor_ramp} after "
+                f"{self.critic_share}"
+            )
+
+    def actor_share(self, done: float) -> float:
+        """The share, 0 to 1, of the rate at which the actor learns; `done` of all frames were collected."""
+        if done < self.critic_share:
+            return 0.0
+        return 1.0 if not self.actor_ramp else min((done - self.critic_share) / self.actor_ramp, 1.0)
 
 
 HABITAT_DDPPO = PPOSettings(

@@ -34,7 +34,7 @@ from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.selection import CurvePoint
-from navarena.learning.settings import ImitationSettings
+from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.setup import (
     bias_declaration,
     build_policy,
@@ -147,7 +147,8 @@ class Training:
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
-        self._optimiser = make_optimiser(self._policy, recipe.method.optimiser)
+        has_ramp = isinstance(recipe.method, PPOSettings) and recipe.method.actor_ramp > 0
+        self._optimiser = make_optimiser(self._policy, recipe.method.optimiser, has_ramp)
         own = [rank] if rank else []
         names = ("episodes", "actions", "minibatches", "teacher", "augmentation")
         self._generators = {

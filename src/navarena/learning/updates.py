@@ -33,9 +33,21 @@ Loss = Callable[[Fragment, Tensor], tuple[Tensor, Statistics]]
 """A minibatch and its slots (K,) -> its loss, and what is logged of it."""
 
 
-def make_optimiser(policy: Policy, settings: OptimiserSettings) -> Any:
-    """Adam over all parameters of `policy`."""
-    return torch.optim.Adam(policy.parameters(), lr=settings.rate.first, eps=settings.epsilon, fused=True)
+def make_optimiser(policy: Policy, settings: OptimiserSettings, has_ramp: bool = False) -> Any:
+    """Adam over all parameters of `policy`; where `has_ramp`, in two groups, the value's last layer apart."""
+    groups: Any = policy.parameters()
+    if has_ramp:
+        named = list(policy.named_parameters())
+        groups = [
+            {"params": [one for name, one in named if not _is_critic(name)], "has_ramp": True},
+            {"params": [one for name, one in named if _is_critic(name)], "has_ramp": False},
+        ]
+    return torch.optim.Adam(groups, lr=settings.rate.first, eps=settings.epsilon, fused=True)
+
+
+def _is_critic(name: str) -> bool:
+    """Whether the parameter `name` of a policy belongs to the value's last layer."""
+    return name.startswith("critic.")
 
 
 def deal_slots(
@@ -136,7 +148,7 @@ def update_ppo(
 @contextmanager
 def _freeze(policy: Policy, is_on: bool) -> Iterator[None]:
     """Context that, if `is_on`, freezes everything but the value's last layer."""
-    frozen = [one for name, one in policy.named_parameters() if is_on and not name.startswith("critic.")]
+    frozen = [one for name, one in policy.named_parameters() if is_on and not _is_critic(name)]
     frozen = [one for one in frozen if one.requires_grad]
     for one in frozen:
         one.requires_grad_(False)
@@ -242,8 +254,9 @@ def _run_epochs(
     processes: Processes,
 ) -> Statistics:
     rate = settings.optimiser.rate.at(done)
+    share = settings.actor_share(done) if isinstance(settings, PPOSettings) else 1.0
     for group in optimiser.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * share if group.get("has_ramp") else rate
     rows: list[Statistics] = []
     for _ in range(settings.epochs):
         for slots in deal_slots(rollout.slots, settings.minibatches, order, generator):

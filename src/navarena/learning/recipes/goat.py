@@ -108,6 +108,7 @@ _PPO = replace(
     normalise="variance",
     # values learn alone at first: advantages of random ones would undo what was imitated
     critic_share=0.05,
+    actor_ramp=0.05,
 )
 
 GOAT_DAGGER_SMALL = Recipe(
@@ -185,7 +186,10 @@ GOAT_PPO_SMALL = replace(
     GOAT_SMALL,
     description="GOAT-Bench, one policy for all goals: PPO from scratch, the control",
     method=replace(
-        _PPO, optimiser=OptimiserSettings(Schedule(2.5e-4, 0.0), max_gradient=0.2), critic_share=0
+        _PPO,
+        optimiser=OptimiserSettings(Schedule(2.5e-4, 0.0), max_gradient=0.2),
+        critic_share=0.0,
+        actor_ramp=0.0,
     ),
     first="",
     frames=10_000_000,
