@@ -13,6 +13,13 @@ from navarena.episodes.sampling import LABELS, label_difficulty
 
 OBJECTS = "robustnav-objectnav-v1"
 
+PUBLISHED = {
+    "robustnav-pointnav-v1": ((367, 367, 366), 3.48, (1.82, 3.25, 4.96)),
+    OBJECTS: ((214, 446, 435), 3.30, (1.43, 3.09, 5.04)),
+}
+"""Of the published evaluation: episodes that are easy, medium and hard, and the mean distance (m); quartiles of
+the distances of the calibration files (m), for objects scaled to that mean (spec 3.4, docs/episodes.md)."""
+
 
 def test_limits_by_hand():
     """Of ten, two are easy, four medium and four hard, in whatever order; equals have equal labels."""
@@ -79,6 +86,12 @@ def test_evaluation_and_calibration_share_out_val(protocol, evaluated):
     assert sorted((*chosen, *others), key=_name) == sorted(val, key=_name)
     counts = [sum(one.scene_id == scene for one in chosen) for scene in {one.scene_id for one in val}]
     assert len(counts) == 15 and max(counts) - min(counts) <= 1
+    labels, mean, quartiles = PUBLISHED[protocol]
+    found = Counter(one.difficulty for one in chosen)
+    assert all(abs(found[name] - count) <= 10 for name, count in zip(LABELS, labels))
+    assert np.mean([one.geodesic_distance for one in chosen]) == pytest.approx(mean, abs=0.05)
+    lengths = [one.geodesic_distance for one in val]
+    np.testing.assert_allclose(np.percentile(lengths, [25, 50, 75]), quartiles, atol=0.02)
 
 
 def _name(episode):
