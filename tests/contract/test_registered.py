@@ -368,7 +368,6 @@ def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
         return
     episodes, agent_name = episodes_for(task), WITH_FILES.get(agent_name, agent_name)
     together = run_agent(agent_name, task, episodes, 4)
-    assert together == run_agent(agent_name, task, episodes, 4)
     assert together == [run_agent(agent_name, task, [episode], 4)[0] for episode in episodes]
     backwards = run_agent(agent_name, task, episodes[::-1], 4)
     assert together == backwards[::-1]

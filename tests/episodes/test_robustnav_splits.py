@@ -17,8 +17,8 @@ PUBLISHED = {
     "robustnav-pointnav-v1": ((367, 367, 366), 3.48, (1.82, 3.25, 4.96)),
     OBJECTS: ((214, 446, 435), 3.30, (1.43, 3.09, 5.04)),
 }
-"""Of the published evaluation: episodes that are easy, medium and hard, and the mean distance (m); quartiles of
-the distances of the calibration files (m), for objects scaled to that mean (spec 3.4, docs/episodes.md)."""
+"""Of the published evaluation: episodes that are easy, medium and hard, and the mean distance (m); quartiles
+of the distances of the calibration files (m), for objects scaled to that mean (docs/episodes.md)."""
 
 
 def test_limits_by_hand():
@@ -88,7 +88,7 @@ def test_evaluation_and_calibration_share_out_val(protocol, evaluated):
     assert len(counts) == 15 and max(counts) - min(counts) <= 1
     labels, mean, quartiles = PUBLISHED[protocol]
     found = Counter(one.difficulty for one in chosen)
-    assert all(abs(found[name] - count) <= 10 for name, count in zip(LABELS, labels))
+    assert all(abs(found[name] - count) <= 10 for name, count in zip(LABELS, labels, strict=True))
     assert np.mean([one.geodesic_distance for one in chosen]) == pytest.approx(mean, abs=0.05)
     lengths = [one.geodesic_distance for one in val]
     np.testing.assert_allclose(np.percentile(lengths, [25, 50, 75]), quartiles, atol=0.02)
