@@ -15,7 +15,7 @@ THREADS_VARIABLE = "NAVARENA_THREADS"
 FIRST_TENTHS, LATER_PIECES = 8, 2
 """Tenths of the items that the threads begin with, and into how many pieces for each thread the rest is cut.
 These go to whoever is done: items differ in their cost, by a third between halves of 16 views. More and
-smaller pieces cost more calls (10 us each for the renderer) than they balance."""
+smaller pieces cost more in calls than they balance: a call of the renderer takes 1 to 10 us."""
 
 
 def thread_count() -> int:
