@@ -1,7 +1,13 @@
 """Goal encoders: goals, texts and images as vectors that can be compared."""
 
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
-from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher, MatchSettings
+from navarena.agents.encoders.matching import (
+    ImageFeatures,
+    ImageMatcher,
+    MatcherName,
+    MatchSettings,
+    make_matcher,
+)
 from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.catalog import ENCODERS, make_encoder
@@ -17,9 +23,11 @@ __all__ = [
     "ImageSettings",
     "ImagesEncoder",
     "MatchSettings",
+    "MatcherName",
     "OneHotEncoder",
     "WordSettings",
     "WordsEncoder",
     "make_encoder",
+    "make_matcher",
     "unit_rows",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import cv2
 import numpy as np
@@ -12,6 +12,9 @@ from navarena.agents.encoders.images import ImagesEncoder
 
 Image: TypeAlias = UInt8[np.ndarray, "_ _ 3"]
 """(H, W, 3) sRGB bytes."""
+
+MatcherName = Literal["sift", "xfeat"]
+"""Whose keypoints are compared: those of SIFT, or the learned ones of XFeat."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,16 @@ class ImageFeatures:
 
     Attributes:
         points: (P, 2) float32 pixels (right, down) of keypoints.
-        features: (P, 128) float32, SIFT as roots of shares (Arandjelovic and Zisserman 2012).
+        features: (P, F) float32: 128 of SIFT, as roots of shares (Arandjelovic and Zisserman 2012), or 64 of
+            XFeat.
         histogram: (D,) float32 of length 1 (ImagesEncoder).
+        size: pixels (across, down) of the image in which the points lie.
     """
 
     points: Float32[np.ndarray, "p 2"]
-    features: Float32[np.ndarray, "p 128"]
+    features: Float32[np.ndarray, "p f"]
     histogram: Float32[np.ndarray, "d"]
+    size: tuple[int, int]
 
 
 class ImageMatcher:
@@ -73,7 +79,6 @@ class ImageMatcher:
 
     def extract(self, image: Image) -> ImageFeatures:
         """The features of an image (H, W, 3) uint8 sRGB, to be computed once per image."""
-        histogram = self._histograms.encode_images([image])[0]
         height, width = image.shape[:2]
         scale = min(1.0, self.settings.longest_side / max(height, width))
         size = max(1, round(width * scale)), max(1, round(height * scale))
@@ -85,7 +90,11 @@ class ImageMatcher:
         if features is None:
             features = np.zeros((0, 128), np.float32)
         shares = features / np.maximum(features.sum(1, keepdims=True), 1e-9)
-        return ImageFeatures(points, np.sqrt(shares, dtype=np.float32), histogram)
+        return ImageFeatures(points, np.sqrt(shares, dtype=np.float32), self.count(image), size)
+
+    def count(self, image: Image) -> Float32[np.ndarray, "d"]:
+        """(D,) float32 of length 1: the histogram of an image (H, W, 3) uint8 sRGB."""
+        return np.asarray(self._histograms.encode_images([image])[0])
 
     def scores(
         self, goal_image: Image | ImageFeatures, views: Sequence[Image | ImageFeatures]
@@ -123,6 +132,18 @@ class ImageMatcher:
 
     def _features_of(self, image: Image | ImageFeatures) -> ImageFeatures:
         return image if isinstance(image, ImageFeatures) else self.extract(image)
+
+
+def make_matcher(name: MatcherName) -> ImageMatcher:
+    """The matcher of images with the keypoints of `name`.
+
+    Raises MissingExtraError where its package is not installed, FileError without weights.
+    """
+    if name == "sift":
+        return ImageMatcher()
+    from navarena.agents.encoders.xfeat import XFeatMatcher  # derives from ImageMatcher, and loads PyTorch
+
+    return XFeatMatcher()
 
 
 def match_features(

@@ -1,16 +1,18 @@
 """`modular-goat-gt`: remembers every object it sees, matches goals with them, and explores until one fits."""
 
 from collections.abc import Mapping
+from typing import ClassVar, get_args
 
 import numpy as np
 
-from navarena.agents.encoders import ImageMatcher, make_encoder
+from navarena.agents.agent import Agent
+from navarena.agents.encoders import MatcherName, make_encoder, make_matcher
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_matching import GoalMatcher
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception
 from navarena.agents.goat.search import USUAL_SEARCH, SearchSettings
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, require_name
 from navarena.mapping import SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.goat import GoatState
@@ -21,12 +23,16 @@ OVERLOOKED = frozenset(("floor", "ceiling", "wall"))
 
 
 class TrueLabels(Perception):
-    """Objects as the simulator marks them, and the category of every goal; privileged."""
+    """Objects as the simulator marks them, and the category of every goal; privileged.
+
+    Args:
+        matcher: whose keypoints are compared; raises MissingExtraError where it is not installed.
+    """
 
     sensors = ("rgb", "instance")
 
-    def __init__(self) -> None:
-        self._words, self._images = make_encoder("words"), ImageMatcher()
+    def __init__(self, matcher: MatcherName = "sift") -> None:
+        self._words, self._images = make_encoder("words"), make_matcher(matcher)
         self._categories: dict[int, Mapping[int, str]] = {}
         self._batch: NavigationBatch | None = None
 
@@ -78,7 +84,7 @@ class ModularGoatAgent(MappingAgent):
     as they were seen, are most like the text (encoder `words`); one shown in an image the object with the
     view that matches best (keypoints and histograms). Where nothing fits it explores from frontier to
     frontier. Instance images, what their ids mean, and the category of goals shown in images (the
-    paper filters by it) are privileged.
+    paper filters by it) are privileged. modular-goat-gt?matcher=xfeat compares learned keypoints.
 
     Args:
         task: of GOAT-Bench; raises InputError for another.
@@ -93,5 +99,15 @@ class ModularGoatAgent(MappingAgent):
         "category of the goal",
     )
 
+    matcher: ClassVar[MatcherName] = "sift"
+
+    @classmethod
+    def with_options(cls, text: str) -> type[Agent]:
+        name, _, value = text.partition("=")
+        require_name("option of modular-goat-gt", name, ["matcher"])
+        if value not in get_args(MatcherName):
+            raise InputError(f"expected matcher=sift|xfeat behind modular-goat-gt, got {text!r}")
+        return type("ModularGoatAgent", (cls,), {"matcher": value, "__doc__": cls.__doc__})
+
     def __init__(self, task: Task, seed: int = 0, settings: SearchSettings = USUAL_SEARCH) -> None:
-        super().__init__(task, InstanceFinder(task, TrueLabels(), settings), seed)
+        super().__init__(task, InstanceFinder(task, TrueLabels(self.matcher), settings), seed)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from navarena.agents.agent import Agent
-from navarena.agents.encoders import ImageMatcher, make_encoder
+from navarena.agents.encoders import MatcherName, make_encoder, make_matcher
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.detection import detect
@@ -56,6 +56,7 @@ class SeeingOptions:
         encoder: name of the encoder of texts and images.
         naming: "open": instances are named by their crops; "closed": as the segmenter calls them.
         images: how images of goals are compared with views.
+        matcher: whose keypoints these are, "sift" or the learned ones of "xfeat" (extra xfeat).
         preset: "ours", or the published thresholds "paper", with counted keypoints.
         thresholds: file of `navarena encoder calibrate`, in the place of the preset's thresholds; empty
             without.
@@ -65,6 +66,7 @@ class SeeingOptions:
     encoder: str = "joint:runs/train/joint-small"
     naming: Naming = "open"
     images: Images = "keypoints"
+    matcher: MatcherName = "sift"
     preset: Preset = "ours"
     thresholds: str = ""
 
@@ -75,7 +77,12 @@ def read_options(text: str) -> SeeingOptions:
     for part in text.split("&"):
         name, _, value = part.partition("=")
         require_name("option of modular-goat", name, [one.name for one in fields(SeeingOptions)])
-        choices = {"naming": get_args(Naming), "images": get_args(Images), "preset": get_args(Preset)}
+        choices = {
+            "naming": get_args(Naming),
+            "images": get_args(Images),
+            "matcher": get_args(MatcherName),
+            "preset": get_args(Preset),
+        }
         if not value or (name in choices and value not in choices[name]):
             raise InputError(
                 f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {part!r}"
@@ -104,18 +111,25 @@ class SeenLabels(Perception):
         labeller: tells the class of every pixel.
         encoder: of texts and images.
         settings: how goals are matched.
+        matcher: whose keypoints are compared.
 
-    Raises InputError for an encoder that does not both read and see.
+    Raises InputError for an encoder that does not both read and see, MissingExtraError for the matcher's.
     """
 
-    def __init__(self, labeller: Labeller, encoder: GoalEncoder, settings: SeeingSettings) -> None:
+    def __init__(
+        self,
+        labeller: Labeller,
+        encoder: GoalEncoder,
+        settings: SeeingSettings,
+        matcher: MatcherName = "sift",
+    ) -> None:
         if not (encoder.reads_words and encoder.sees_images):
             raise InputError(
                 f"expected an encoder of texts and images in one space, got {encoder.name!r}; take "
                 "joint:FOLDER or clip:FOLDER"
             )
         self._labeller, self._encoder, self._settings = labeller, encoder, settings
-        self._images = ImageMatcher()
+        self._images = make_matcher(matcher)
         self._meanings = {name: possible_categories(name) for name in labeller.classes[1:]}
 
     def segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
@@ -166,5 +180,5 @@ class ModularGoatSeeingAgent(MappingAgent):
         options = self.options
         settings = SeeingSettings(options.naming, options.images, names_of_split("train"))
         labeller, encoder = find_labeller(options.segmenter), make_encoder(options.encoder)
-        perception = SeenLabels(labeller, encoder, settings)
+        perception = SeenLabels(labeller, encoder, settings, options.matcher)
         super().__init__(task, InstanceFinder(task, perception, choose_search(options)), seed)
