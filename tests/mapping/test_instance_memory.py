@@ -1,6 +1,7 @@
 """Objects in hand-made scenes: where they are put, what belongs together, what makes room."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.mapping.instance_kernels import add_apart, count_near
-from navarena.mapping.instance_memory import InstanceMemory, InstanceSettings
+from navarena.mapping.instance_memory import InstanceMemory
+from navarena.mapping.instance_settings import InstanceSettings
 from navarena.mapping.instance_views import SegmentedImage, cut_out, sector_of
 
 SMALL = InstanceSettings(stride=1, min_pixels=2, crop_px=32)
@@ -92,6 +94,33 @@ def test_what_is_too_far_is_kept_as_a_direction_until_it_is_near():
     assert memory.observe(0, look([LEFT], metres=5.0)) == [], "untracked it could not be found again"
 
 
+def test_untracked_things_beyond_the_depth_range_are_directions_until_something_is_found_there():
+    settings = replace(SMALL, far_apart=1.5)
+    memory = InstanceMemory(1, settings)
+    (first,) = memory.observe(0, look([MIDDLE], metres=5.0))
+    (far,) = memory.instances(0)
+    assert np.allclose(far.beyond, [0, 1, -5]) and not len(far.points) and len(far.views) == 1
+    assert memory.observe(0, look([MIDDLE], pose(z=-0.25), 5.0)) == [first], "a step nearer, the same"
+    assert np.allclose(far.beyond, [0, 1, -5.25])
+    assert memory.observe(0, look([MIDDLE], metres=0.3)) == [], "too near tells no direction"
+    # from the middle of the way it is seen 4 m ahead, 8 m from where it was a direction
+    (found,) = memory.observe(0, look([MIDDLE], pose(z=-4.0), 4.0))
+    assert [one.number for one in memory.instances(0)] == [found] and found != first
+    assert memory.observe(0, look([MIDDLE], metres=5.0)) == [], "what is known there is no news"
+    other = {1: "bed"}
+    assert len(memory.observe(0, look([MIDDLE], metres=5.0, categories=other))) == 1
+    assert len(memory.observe(0, look([LEFT], metres=5.0))) == 1, "6 m aside of what is known"
+
+
+def test_a_direction_that_leads_to_nothing_is_forgotten_there():
+    memory = InstanceMemory(1, replace(SMALL, far_apart=1.5))
+    memory.observe(0, look([MIDDLE], metres=5.0))
+    memory.observe(0, look([], pose(z=-3.4)))
+    assert len(memory.instances(0)) == 1, "1.6 m before it"
+    memory.observe(0, look([], pose(z=-3.6)))
+    assert memory.instances(0) == []
+
+
 def test_one_view_from_each_side_and_the_better_one_stays():
     memory = InstanceMemory(1, SMALL)
     memory.observe(0, look([MIDDLE], color=10))
@@ -170,6 +199,8 @@ def test_bad_input_is_refused():
         InstanceSettings(overlap=0.0)
     with pytest.raises(InputError, match="margin"):
         InstanceSettings(margin=-1.0)
+    with pytest.raises(InputError, match="far_apart of at least 0, got 0.3 and -1.0"):
+        InstanceSettings(far_apart=-1.0)
     with pytest.raises(InputError, match="finite camera poses"):
         look([MIDDLE], np.full((4, 4), np.nan))
     with pytest.raises(InputError, match="hfov"):

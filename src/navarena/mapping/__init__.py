@@ -3,7 +3,8 @@
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
 from navarena.mapping.egocentric import crop_turned, turn_blended
-from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceSettings
+from navarena.mapping.instance_memory import Instance, InstanceMemory
+from navarena.mapping.instance_settings import InstanceSettings
 from navarena.mapping.instance_views import InstanceView, SegmentedImage
 from navarena.mapping.local_controller import SteeringSettings, steer
 from navarena.mapping.map_grid import MapGrid

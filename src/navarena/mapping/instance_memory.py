@@ -21,11 +21,14 @@ from navarena.mapping.instance_kernels import (
     measure_segments,
     write_segment_points,
 )
+from navarena.mapping.instance_settings import USUAL_INSTANCES, InstanceSettings
 from navarena.mapping.instance_views import (
     InstanceView,
     SegmentedImage,
     cut_out,
     is_cut,
+    is_far,
+    lies_along,
     look_beyond,
     sector_of,
 )
@@ -44,60 +47,6 @@ Views = Sequence[UInt8[np.ndarray, "_ _ 3"]]
 
 ViewMatcher = Callable[[Views], Float32[np.ndarray, "n"]]
 """(N,) float32 scores of N crops, for one image that is looked for."""
-
-
-@dataclass(frozen=True)
-class InstanceSettings:
-    """Settings of instance memory.
-
-    Attributes:
-        max_instances: for each agent; then the object with the worst views makes room.
-        max_points: of an object; where more are seen they are kept farther apart.
-        apart: metres between two points of an object, at first.
-        reach: metres from a known point within which a new one may belong to the same object.
-        overlap: share of the points of either within reach of the other's, from which on they do.
-        views: sectors, and views at most, of an object.
-        crop_px: longest side of a crop.
-        margin: of a crop around the object, in parts of its longer side.
-        features: length of the feature slots.
-        stride: every which pixel, across and down, is read.
-        min_pixels: of those; smaller segments are overlooked.
-        limit_bytes: of all crops, points and features together, were every memory full.
-    """
-
-    max_instances: int = 256
-    max_points: int = 96
-    apart: float = 0.1
-    reach: float = 0.2
-    overlap: float = 0.3
-    views: int = 6
-    crop_px: int = 128
-    margin: float = 0.3
-    features: int = 0
-    stride: int = 4
-    min_pixels: int = 6
-    limit_bytes: int = 1 << 35
-
-    def __post_init__(self) -> None:
-        counts = (self.max_instances, self.max_points, self.views, self.crop_px, self.stride)
-        if min(*counts, self.min_pixels) < 1 or self.features < 0:
-            raise InputError(
-                "expected positive numbers of instances, points, views, pixels of a crop, stride and least "
-                f"pixels, and features of at least 0, got {(*counts, self.min_pixels, self.features)}"
-            )
-        if not (0 < self.apart < math.inf and 0 < self.reach < math.inf and 0 < self.overlap <= 1):
-            raise InputError(
-                "expected positive distances apart and reach (metres) and an overlap within 0..1, got "
-                f"{self.apart}, {self.reach} and {self.overlap}"
-            )
-        if not 0 <= self.margin < math.inf:
-            raise InputError(f"expected a margin of at least 0, got {self.margin}")
-
-    @property
-    def bytes_per_agent(self) -> int:
-        """Bytes of a full memory."""
-        view = 3 * self.crop_px**2 + 16 * 8 + 4 * self.features
-        return self.max_instances * (24 * self.max_points + self.views * view)
 
 
 @dataclass(eq=False)
@@ -200,7 +149,7 @@ class InstanceMemory:
     Raises InputError when full memories would need more than `limit_bytes`.
     """
 
-    def __init__(self, agents: int, settings: InstanceSettings = InstanceSettings()) -> None:
+    def __init__(self, agents: int, settings: InstanceSettings = USUAL_INSTANCES) -> None:
         need = agents * settings.bytes_per_agent
         if need > settings.limit_bytes:
             raise InputError(
@@ -233,7 +182,8 @@ class InstanceMemory:
         """Update the memory from an image; returns the instance numbers of its segments.
 
         Segments without a category, with fewer than `min_pixels` pixels, or (where segments are not
-        tracked) without any known depth are overlooked.
+        tracked) without any known depth are overlooked; with `far_apart` those beyond the depth range are
+        kept as directions until something of their category is found there, or nothing.
         """
         one = self.settings
         segments = np.ascontiguousarray(image.segments)
@@ -251,7 +201,12 @@ class InstanceMemory:
         found: list[int] = []
         for segment in np.flatnonzero(counts >= one.min_pixels).tolist():
             category = image.categories.get(segment)
-            if category is None or not (known[segment] or image.is_tracked):
+            if category is None:
+                continue
+            if not (known[segment] or image.is_tracked):
+                found += self._notice_far(
+                    agent, image, segment, category, int(counts[segment]), boxes[segment]
+                )
                 continue
             every = max(1, math.ceil(known[segment] / FRESH_POINTS))
             fresh = np.zeros((FRESH_POINTS, 6))
@@ -268,6 +223,7 @@ class InstanceMemory:
             if len(instance.points):
                 self._keep_view(agent, instance, image, segment, int(counts[segment]), boxes[segment])
             found.append(instance.number)
+        self._forget_far(agent, image.pose[:3, 3])
         self._make_room(agent)
         return [number for number in found if number in self._instances[agent]]
 
@@ -338,6 +294,47 @@ class InstanceMemory:
             if other is not first:
                 self._absorb(agent, first, other)
         return first
+
+    def _notice_far(
+        self,
+        agent: int,
+        image: SegmentedImage,
+        segment: int,
+        category: str,
+        count: int,
+        box: Int64[np.ndarray, "4"],
+    ) -> list[int]:
+        """Keep a segment beyond the depth range as a direction, if nothing known lies there; its number."""
+        one = self.settings
+        if not one.far_apart or not is_far(image, box):
+            return []
+        beyond, camera = look_beyond(image, box), image.pose[:3, 3]
+        same = self.instances(agent, (category,))
+        if any(len(other.points) and lies_along(other.middle, camera, beyond) for other in same):
+            return []
+        near = (
+            other
+            for other in same
+            if other.beyond is not None and np.linalg.norm(other.beyond - beyond) <= one.far_apart
+        )
+        instance = next(near, None) or self._begin(agent, category, None)
+        instance.beyond = beyond
+        instance.pixels += count
+        self._keep_view(agent, instance, image, segment, count, box)
+        return [instance.number]
+
+    def _forget_far(self, agent: int, camera: Float[np.ndarray, "3"]) -> None:
+        """Forget directions whose end the camera has come to, or along which something was found since."""
+        known = self._instances[agent]
+        for far in [one for one in known.values() if one.label is None and one.beyond is not None]:
+            offset = far.beyond - camera
+            found = any(
+                len(other.points) and lies_along(other.middle, view.pose[:3, 3], far.beyond)
+                for other in self.instances(agent, (far.category,))
+                for view in far.views[-1:]
+            )
+            if found or math.hypot(offset[0], offset[2]) < self.settings.far_apart:
+                del known[far.number]
 
     def _begin(self, agent: int, category: str, label: int | None) -> Instance:
         number = self._next[agent]

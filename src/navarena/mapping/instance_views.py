@@ -11,6 +11,9 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
 from navarena.mapping.image_checks import require_poses
 
+ASIDE, WIDTH = 0.7, 0.1
+"""Metres, and share of the distance, by which what was seen from afar may lie beside its ray."""
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentedImage:
@@ -67,6 +70,23 @@ def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.
         [(column + 0.5 - width / 2) / focal * away, (height / 2 - row - 0.5) / focal * away, -away]
     )
     return np.asarray(image.pose[:3, :3] @ own + image.pose[:3, 3])
+
+
+def is_far(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> bool:
+    """Whether what is seen in the middle of `box` lies beyond the depth range."""
+    depth = float(image.depth[int(box[0] + box[1]) // 2, int(box[2] + box[3]) // 2])
+    return image.offset + image.scale * depth >= image.depth_range[1]
+
+
+def lies_along(
+    middle: Float[np.ndarray, "3"], camera: Float[np.ndarray, "3"], beyond: Float[np.ndarray, "3"]
+) -> bool:
+    """Whether what lies at `middle` may be what was seen from `camera`, at `beyond` at least; (3,) metres."""
+    ray = beyond - camera
+    reach = float(np.linalg.norm(ray))
+    along = float((middle - camera) @ ray) / reach
+    across = float(np.linalg.norm(middle - camera - along / reach * ray))
+    return along > reach - ASIDE and across < max(ASIDE, WIDTH * along)
 
 
 @dataclass(eq=False)

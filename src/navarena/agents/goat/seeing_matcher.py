@@ -91,16 +91,20 @@ class SeeingMatcher(Matcher):
             self._rivals = rivals
 
     def rank(self, instances: Sequence[Instance]) -> Candidates:
-        """Those of `instances` that may be the goal, with scores; of names those that it fits best."""
+        """Those of `instances` that may be the goal, with scores; of names those that it fits best.
+
+        Only goals given by name are looked for in what has no place yet: any image fits the others a little.
+        """
         if self._goal is None:
             return Candidates([], np.zeros(0, np.float32))
         if self._goal.modality == "object" and self._settings.naming == "closed":
             none: frozenset[str] = frozenset()
             found = [one for one in instances if self._meanings.get(one.category, none) & self._meant]
             return Candidates(found, np.ones(len(found), np.float32))
-        seen = [one for one in instances if one.views]
+        is_named = self._goal.modality == "object"
+        seen = [one for one in instances if one.views and (is_named or len(one.points))]
         scores = np.array([self._score(one) for one in seen], np.float32)
-        if self._goal.modality == "object":
+        if is_named:
             kept = np.flatnonzero(scores >= 0)
             return Candidates([seen[k] for k in kept.tolist()], scores[kept])
         return Candidates(seen, scores)
