@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from navarena.episodes import make_episodes
-from navarena.episodes.distance_bands import DistanceBands, nearest_feasible, share_bands
 from navarena.episodes.robustnav import (
     OBJECT_BANDS,
     OBJECT_CALIBRATION_EDGES,
     OBJECT_CALIBRATION_MEAN,
     POINT_BANDS,
+    DistanceBands,
+    nearest_feasible,
+    share_bands,
 )
 
 BANDS = DistanceBands((0.0, 1.0, 2.0, 4.0))

@@ -12,9 +12,15 @@ from scene_samples import assert_scenes_equal, full_scene, plain_scene
 from navarena.core.errors import FileError
 from navarena.scenes import cache_store
 from navarena.scenes.houses import HouseSettings, build_house
-from navarena.scenes.narrowing import narrow_triangles, narrow_vertices, widen_triangles, widen_vertices
 from navarena.scenes.packs import open_pack, write_pack
-from navarena.scenes.storage import scene_from_pack, scene_to_arrays
+from navarena.scenes.storage import (
+    narrow_triangles,
+    narrow_vertices,
+    scene_from_pack,
+    scene_to_arrays,
+    widen_triangles,
+    widen_vertices,
+)
 from navarena.scenes.validation import validate_scene
 
 

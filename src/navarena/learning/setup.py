@@ -1,5 +1,9 @@
-"""Set-up of a training: its task, its policy, and their description for checkpoints."""
+"""Set-up of a training: its task, its policy, and their description for checkpoints.
 
+The description names the commit of the code that made the checkpoint.
+"""
+
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +30,6 @@ from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
 from navarena.learning.networks.hamt_proxies import ProxyHeads
 from navarena.learning.policy import RecurrentPolicy
-from navarena.learning.provenance import find_commit
 from navarena.learning.proxies import DISTANCES
 from navarena.learning.published.follower_trunks import load_follower_trunks
 from navarena.learning.recipes.recipe import Recipe
@@ -42,6 +45,29 @@ from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.sources import Batch, make_batch
 from navarena.tasks.task import Task
 from navarena.tasks.user_files import Sources
+
+
+def find_commit() -> str:
+    """The commit of the repository that navarena runs from, with "+" behind it where files were changed.
+
+    Empty where it runs from an installed package, or where there is no git.
+    """
+    package = Path(__file__).resolve().parents[1]
+    if package.parent.name != "src" or not (package.parents[1] / ".git").exists():
+        return ""
+    commit = _ask_git(package, "rev-parse", "HEAD")
+    return commit + "+" if commit and _ask_git(package, "status", "--porcelain", "--", ".") else commit
+
+
+def _ask_git(folder: Path, *arguments: str) -> str:
+    """Output of a git command in `folder`; empty if it fails."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def make_training_task(recipe: Recipe) -> Task | GraphTask:

@@ -8,10 +8,17 @@ import pytest
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
-from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.agents.goat.goal_matching import (
+    Candidates,
+    GoalMatcher,
+    color_likeness,
+    color_name,
+    describe,
+    gaps,
+    neighbours,
+)
 from navarena.agents.goat.goal_query import described_colors, possible_categories, read_goal
 from navarena.agents.goat.instance_aims import MAX_REACH, aim_at, reach_of, stay_at, towards
-from navarena.agents.goat.instance_description import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.goat.search import Search, SearchSettings
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError

@@ -16,7 +16,10 @@ from navarena.episodes.goat.image_cameras import (
     AROUND,
     HFOV_DEGREES,
     LEAST_OBJECT_COVERAGE,
+    build_object_mesh,
     least_frame_coverage,
+    object_triangles,
+    surface_area,
 )
 from navarena.episodes.goat.scene_goals import (
     NO_VIEW_POINT,
@@ -25,7 +28,6 @@ from navarena.episodes.goat.scene_goals import (
     goal_objects,
 )
 from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, MIN_COVERAGE, find_goal_view_points
-from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views

@@ -32,9 +32,8 @@ from navarena.evaluation.demonstrations.images import (
     quantise_plane,
     restore_plane,
 )
-from navarena.evaluation.demonstrations.plan import plan_shards
+from navarena.evaluation.demonstrations.plan import describe_goal, plan_shards
 from navarena.evaluation.demonstrations.statistics import combine, sample_pixels, summarise
-from navarena.evaluation.demonstrations.wording import describe_goal
 from navarena.evaluation.records.journal import Row
 
 PARTS = arrays(float, st.tuples(st.integers(1, 6), st.just(2)), elements=st.floats(-9, 9))

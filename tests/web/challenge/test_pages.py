@@ -15,8 +15,11 @@ pytest.importorskip("fastapi")
 import msgspec  # noqa: E402
 
 from navarena.web.challenge.accounts.sessions import COOKIE, FORM_COOKIE  # noqa: E402
-from navarena.web.challenge.pages.markdown import render_markdown  # noqa: E402
-from navarena.web.challenge.pages.site import format_number, is_link  # noqa: E402
+from navarena.web.challenge.pages.site import (  # noqa: E402
+    format_number,
+    is_link,
+    render_markdown,
+)
 from navarena.web.challenge.storage.models import Job, ScoreRow, Submission, UploadChunk, User  # noqa: E402
 
 from .made import (  # noqa: E402

@@ -1,4 +1,7 @@
-"""Cameras of image goals: they show an object whole and large enough (spec ivln_goat 4.5, OVIIN)."""
+"""Cameras of image goals: they show an object whole and large enough (spec ivln_goat 4.5, OVIIN).
+
+Sizes are measured on surface areas of objects and in images of single objects.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,18 +10,72 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int32, Int64
 
+from navarena.core.arrays import Triangles
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goals import GoalImage
 from navarena.episodes.goat.candidate_views import CandidateViews
 from navarena.episodes.goat.settings import VIEW_PX
-from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
 from navarena.episodes.sampling import as_tuple
-from navarena.scenes.scene import SceneObject
+from navarena.scenes.scene import Scene, SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import VisibilityRenderer
-from navarena.simulation.rendering.render_mesh import RenderMesh
+from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
 from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
+
+VOXEL = 0.05
+"""Metres, side of the voxels by which surfaces are measured (spec ivln_goat 4.5, OVIIN)."""
+
+
+def surface_area(corners: Float[np.ndarray, "t 3 3"], voxel: float = VOXEL) -> float:
+    """Square metres: the voxels that triangles (T, 3, 3), metres, pass through, one face each.
+
+    What lies closer together than a voxel counts once, so that the inside of a thin board adds nothing.
+    """
+    corners = np.asarray(corners, float)
+    sides = np.linalg.norm(np.roll(corners, -1, 1) - corners, axis=2).max(1)
+    parts = np.maximum(1, np.ceil(sides / (voxel / 2)).astype(int))
+    cells = [np.zeros((0, 3), np.int64)]
+    for count in np.unique(parts).tolist():
+        weights = _grid(count)
+        points = np.einsum("wk,tkc->twc", weights, corners[parts == count]).reshape(-1, 3)
+        cells.append(np.unique(np.floor(points / voxel).astype(np.int64), axis=0))
+    return float(len(np.unique(np.concatenate(cells), axis=0)) * voxel**2)
+
+
+def _grid(parts: int) -> Float[np.ndarray, "w 3"]:
+    """Barycentric weights of the middles of the pieces of a triangle whose sides are cut into `parts`."""
+    i, j = np.meshgrid(np.arange(parts), np.arange(parts), indexing="ij")
+    inside = i + j < parts
+    a, b = (i[inside] + 1 / 3) / parts, (j[inside] + 1 / 3) / parts
+    return np.stack([a, b, 1 - a - b], 1)
+
+
+def object_triangles(scene: Scene, object_id: int) -> Triangles:
+    """(T, 3) the triangles of one object, indices into the scene's vertices."""
+    return scene.triangles[scene.triangle_object == object_id]
+
+
+def build_object_mesh(scene: Scene, object_id: int) -> RenderMesh:
+    """Mesh of a single object, for instance images."""
+    used, corners = np.unique(object_triangles(scene, object_id), return_inverse=True)
+    triangles = np.ascontiguousarray(corners.reshape(-1, 3), np.int32)
+    alone = replace(
+        scene,
+        vertices=scene.vertices[used],
+        triangles=triangles,
+        triangle_object=np.full(len(triangles), object_id, np.int32),
+        triangle_material=np.zeros(len(triangles), np.int32),
+        materials=(replace(scene.materials[0], texture=None),),
+        triangle_uv=None,
+        textures=(),
+        vertex_color=None,
+        vertex_light=None,
+        rooms=(),
+        walkable=(),
+    )
+    return build_render_mesh(alone)
+
 
 CAMERAS_PER_VIEW = 5
 HEIGHTS = (0.8, 1.5)

@@ -5,8 +5,41 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from navarena.episodes.episode import Episode
-from navarena.evaluation.demonstrations.wording import describe_goal
+from navarena.episodes.goals import (
+    Goal,
+    ImageGoal,
+    InstructionGoal,
+    LifelongGoal,
+    MultiGoal,
+    ObjectGoal,
+    PointGoal,
+    Subtask,
+)
 from navarena.evaluation.records.journal import Row
+
+
+def describe_goal(goal: Goal) -> str:
+    """One line of text for `goal`: its instruction if it has one, else a sentence with its names."""
+    if isinstance(goal, InstructionGoal):
+        return " ".join(goal.instruction.split())
+    if isinstance(goal, PointGoal):
+        return "Go to the point."
+    if isinstance(goal, ObjectGoal):
+        return f"Find: {goal.category}."
+    if isinstance(goal, ImageGoal):
+        return "Find what the image shows."
+    if isinstance(goal, MultiGoal):
+        return f"Find in this order: {', '.join(one.category for one in goal.objects)}."
+    if isinstance(goal, LifelongGoal):
+        return f"Find in this order: {'; '.join(_describe_subtask(one) for one in goal.subtasks)}."
+    return "Reach the goal."
+
+
+def _describe_subtask(subtask: Subtask) -> str:
+    if subtask.modality == "image":
+        return "what the image shows"
+    return subtask.description.strip().rstrip(".") or subtask.category
+
 
 SHARD_FRAMES = 1000
 """A file is full with so many frames; it ends with an episode, or a tour."""

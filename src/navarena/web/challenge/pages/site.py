@@ -1,4 +1,7 @@
-"""Shared context of all pages: challenge, database, templates, and rendering of responses."""
+"""Shared context of all pages: challenge, database, templates, and rendering of responses.
+
+Markdown of challenge files becomes HTML without scripts, foreign markup and images.
+"""
 
 import datetime
 from dataclasses import dataclass, field
@@ -9,6 +12,8 @@ from urllib.parse import quote, urlsplit
 from fastapi import Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from pydantic import AfterValidator
 
 from navarena.reports.html import TEMPLATES
@@ -16,11 +21,23 @@ from navarena.reports.topdown import PATH_COLORS
 from navarena.web.challenge.accounts.sessions import Visitor, give_form_secret, identify
 from navarena.web.challenge.accounts.users import Accounts
 from navarena.web.challenge.pages.boards import Boards
-from navarena.web.challenge.pages.markdown import render_markdown
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Challenge
 from navarena.web.challenge.storage.engine import Storage
 from navarena.web.page_files import SHARED_STYLES
+
+_PARSER = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
+
+
+def render_markdown(text: str) -> Markup:
+    """`text` as HTML. Tags in it come out as text; links to other schemes than web and mail are no links."""
+    tokens = _PARSER.parse(text)
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "nofollow noopener noreferrer")
+    return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))
+
 
 FOLDER = Path(__file__).parent
 STATIC = (
