@@ -15,7 +15,12 @@ from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from .made import draw_input
 
 NUMBER = ObservationSpec((2,), np.float32, -1e9, 1e9)
-CLASSES = {"multiobjectgoal": 8, "objectnav-habitat2020-v1": 21, "robustnav-objectnav-v1": 12}
+CLASSES = {
+    "multiobjectgoal": 8,
+    "objectnav-habitat2020-v1": 21,
+    "robustnav-objectnav-v1": 12,
+    "objectnav-robothor2021-v1": 12,
+}
 
 
 def get_recipe(name):

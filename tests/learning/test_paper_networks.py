@@ -53,6 +53,7 @@ def add_depth(recipe):
         ("robustnav-pointnav-paper", True, 5_773_541),
         ("robustnav-objectnav-paper", False, 3_284_167),
         ("robustnav-objectnav-paper", True, 5_774_855),
+        ("objectnav-embclip-paper", False, 3_480_775),
     ],
 )
 def test_parameters_are_as_many_as_the_papers(name, with_depth, count):
@@ -88,6 +89,53 @@ def _turned_loss(policy, heads, inputs):
     with watch(policy) as watched:
         policy.encoder({name: one.flatten(0, 1) for name, one in frames.items()})
     return heads.compute(policy, part, watched, np.random.default_rng(0))[0]
+
+
+def test_parameters_of_embclip_by_hand():
+    compressor = 2048 * 128 + 128 + 128 * 32 + 32
+    combiner = (32 + 32) * 128 + 128 + 128 * 32 + 32
+    gru = 3 * 512 * (32 * 7 * 7 + 512) + 2 * 3 * 512
+    expected = compressor + 12 * 32 + combiner + gru + 512 * 6 + 6 + 513
+    recipe = get_recipe("objectnav-embclip-paper")
+    policy = paper_policy(recipe)
+    assert count_trained(policy) == expected
+    # CLIP's network of images has 38,316,896 parameters with its attention at the end
+    attention = (49 + 1) * 2048 + 3 * (2048 * 2048 + 2048) + 2048 * 1024 + 1024
+    assert sum(one.numel() for one in policy.encoder.trunk.parameters()) == 38_316_896 - attention
+    assert not policy.train().encoder.trunk.training
+    seen = random_observations(paper_inputs(recipe), 1)
+    (frozen,) = policy.encoder.see_frozen(seen).values()
+    mean, deviation = torch.tensor(
+        [[0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]]
+    ).reshape(2, 3, 1, 1)
+    with torch.no_grad():
+        expected = policy.encoder.trunk((seen["rgb"].permute(0, 3, 1, 2) / 255 - mean) / deviation)
+    assert frozen.shape == (1, 2048, 7, 7)
+    torch.testing.assert_close(frozen, expected)
+
+
+def test_each_frozen_trunk_takes_its_own_file_alone(tmp_path):
+    inputs = (InputSpec("rgb", (70, 100, 3), "uint8"), InputSpec("gps", (2,), "float32"))
+    files = {}
+    for images in ("frozen_resnet18", "frozen_resnet50", "frozen_clip_resnet50"):
+        settings = EncoderSettings(images=images, numbers="embedded", trunk=str(tmp_path / images))
+        policy = RecurrentPolicy(inputs, 4, PolicySettings(hidden=8, number_features=4, encoder=settings))
+        features = policy.encoder(random_observations(inputs, 1))
+        assert features.shape == (1, policy.encoder.features), "sides that are no multiples of 32"
+        names = {
+            name: f"visual.{name}" if "clip" in images else rename_torchvision(name)
+            for name in policy.encoder.trunk.state_dict()
+        }
+        trunk = policy.encoder.trunk
+        torch.save({names[k]: v + 1 for k, v in trunk.state_dict().items()}, settings.trunk)
+        files[images] = policy, settings, {k: v + 1 for k, v in trunk.state_dict().items()}
+    for images, (policy, settings, wanted) in files.items():
+        load_trunk(policy, settings)
+        got = policy.encoder.trunk.state_dict()
+        assert all(torch.equal(got[name], value) for name, value in wanted.items())
+        for other in files.keys() - {images}:
+            with pytest.raises(FileError, match="expected other weights in"):
+                load_trunk(policy, replace(settings, trunk=str(tmp_path / other)))
 
 
 def count_resnet50(channels, planes, compressed_to, features):

@@ -19,8 +19,9 @@ class EncoderSettings:
             "resnet18" and "resnet50": habitat-lab's of DD-PPO, with group normalisation; images are halved by
             averaging, and a convolution compresses the outcome. "frozen_resnet18": RobustNav's, an ImageNet
             network that is not trained, whose map of features is compressed and joined with the goal at every
-            place, for colour and depth each. "clip_resnet50": GOAT-Bench's, CLIP's network of colours, which
-            is not trained, beside the goal as a vector.
+            place, for colour and depth each. "frozen_resnet50" and "frozen_clip_resnet50": the same behind a
+            larger ImageNet network, and behind CLIP's, as EmbCLIP has it. "clip_resnet50": GOAT-Bench's,
+            CLIP's network of colours, which is not trained, beside the goal as a vector.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
         base_planes: of a ResNet that is trained: channels after its first convolution.
@@ -38,7 +39,7 @@ class EncoderSettings:
             channel more, from a table of goals and categories that is learned.
         spare_categories: rows of the tables of goals beyond the goals that there are; multiON's agents
             with oracle maps have one.
-        trunk: file with the weights of the frozen network, as torchvision stores them (of "clip_resnet50" as
+        trunk: file with the weights of the frozen network, as torchvision stores them (of CLIP as
             CLIP does), or "random"; read when a training begins, and part of its checkpoint from then on.
         goals: of goals as vectors. "raw": of the length that their network gives them, by which texts and
             images may be told apart. "unit": every one as long as the root of its numbers.
@@ -46,7 +47,16 @@ class EncoderSettings:
     Raises InputError for sizes that do not fit together.
     """
 
-    images: Literal["small", "multion", "resnet18", "resnet50", "frozen_resnet18", "clip_resnet50"] = "small"
+    images: Literal[
+        "small",
+        "multion",
+        "resnet18",
+        "resnet50",
+        "frozen_resnet18",
+        "frozen_resnet50",
+        "frozen_clip_resnet50",
+        "clip_resnet50",
+    ] = "small"
     numbers: Literal["joined", "embedded"] = "joined"
     base_planes: int = 32
     compressed: int = 2048

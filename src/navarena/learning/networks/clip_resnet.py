@@ -26,7 +26,7 @@ _nn = torch.nn
 class ClipResNet(_nn.Module):  # type: ignore[misc, name-defined]
     """The ResNet-50 of CLIP (Radford et al. 2021), its modules called as in its released weights.
 
-    Three convolutions begin it, strides are averages before convolutions, and the mean of all places ends it.
+    Three convolutions begin it, and strides are averages before convolutions.
 
     Attributes:
         features: 2048.
@@ -48,14 +48,20 @@ class ClipResNet(_nn.Module):  # type: ignore[misc, name-defined]
             self.add_module(f"layer{stage + 1}", _nn.Sequential(*blocks))
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, 2048) of `images` (B, 3, H, W) float32."""
+        """(B, 2048, H / 32, W / 32) of `images` (B, 3, H, W) float32; sides as `shrink_clip` says."""
         values = images
         for number in (1, 2, 3):
             values = getattr(self, f"bn{number}")(getattr(self, f"conv{number}")(values)).relu()
         values = _nn.functional.avg_pool2d(values, 2)
         for stage in range(len(STAGES)):
             values = getattr(self, f"layer{stage + 1}")(values)
-        return values.mean((2, 3))
+        return values
+
+
+def shrink_clip(side: int) -> int:
+    """Pixels of the output for an image of `side` pixels: halved five times, rounded up once, then down."""
+    side = (side + 1) // 2
+    return side // 2**4
 
 
 class _Block(_nn.Module):  # type: ignore[misc, name-defined]
@@ -144,8 +150,12 @@ class ClipGoalEncoder(Encoder):
 
     def see_frozen(self, observations: Tree) -> Tree:
         with torch.no_grad():
-            seen = [self.trunk(self._prepare(part)).float() for part in observations["rgb"].split(ROWS)]
+            seen = [self._see(part) for part in observations["rgb"].split(ROWS)]
         return {name_frozen("rgb"): torch.cat(seen)}
+
+    def _see(self, images: Tensor) -> Tensor:
+        """(B, 2048) float32 of `images` (B, H, W, 3) uint8: the mean of all places."""
+        return self.trunk(self._prepare(images)).mean((2, 3)).float()
 
     def _prepare(self, images: Tensor) -> Tensor:
         """(B, 3, SIDE, SIDE) float32 of `images` (B, H, W, 3) uint8, which stay whole numbers."""

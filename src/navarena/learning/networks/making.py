@@ -12,7 +12,7 @@ from navarena.learning.networks.follower import FollowerEncoder, FollowerMemory
 from navarena.learning.networks.map_memories import ProjectedMapMemory, RecognisedMapMemory
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.neural_map_encoder import ProjectingEncoder, RecognisingEncoder
-from navarena.learning.networks.tiled_encoder import TiledGoalEncoder
+from navarena.learning.networks.tiled_encoder import TILED_TRUNKS, TiledGoalEncoder
 from navarena.learning.settings import PolicySettings
 
 
@@ -26,8 +26,8 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
     unit_goals = settings.encoder.goals == "unit"
     if settings.encoder.images == "clip_resnet50":
         return ClipGoalEncoder(inputs, settings.image_features, settings.number_features, unit_goals)
-    if settings.encoder.images == "frozen_resnet18":
-        return TiledGoalEncoder(inputs, settings.number_features)
+    if settings.encoder.images in TILED_TRUNKS:
+        return TiledGoalEncoder(inputs, settings.number_features, settings.encoder.images)
     if settings.encoder.numbers == "embedded":
         return EmbeddedEncoder(inputs, settings.image_features, settings.number_features, settings.encoder)
     return ObservationEncoder(inputs, settings.image_features, settings.number_features, unit_goals)

@@ -13,6 +13,8 @@ TRUNK = "encoder.trunk."
 
 KINDS = {
     "frozen_resnet18": "ImageNet's ResNet-18, as torchvision stores them",
+    "frozen_resnet50": "ImageNet's ResNet-50, as torchvision stores them",
+    "frozen_clip_resnet50": "CLIP's RN50, as open_clip stores them",
     "clip_resnet50": "CLIP's RN50, as open_clip stores them",
 }
 """Frozen network -> whose weights it has."""
@@ -33,7 +35,7 @@ def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
             f"expected a file with the weights of {KINDS[settings.images]}: "
             f"--set policy.encoder.trunk=FILE ({RANDOM_TRUNK} to go without)"
         )
-    take = take_clip_trunk if settings.images == "clip_resnet50" else take_trunk
+    take = take_clip_trunk if settings.images.endswith("clip_resnet50") else take_trunk
     with torch.no_grad():
         weights = policy.state_dict()
         wanted = {name: value for name, value in weights.items() if name.startswith(TRUNK)}

@@ -2,7 +2,8 @@
 
 Paper: a frozen ResNet-18, the goal at every place of it, a GRU (allenai/robustnav,
 projects/robustnav_baselines and projects/{point,object}nav_baselines/models). The slots are those of all the
-paper's processes. ImageNet's weights come from a file (policy.encoder.trunk).
+paper's processes. ImageNet's weights come from a file (policy.encoder.trunk). EmbCLIP (Khandelwal et al.
+2022) is the same network behind CLIP's RN50.
 
 Small: three convolutions of the policy's own, a GRU of 256; DAgger in the 60 train apartments. Every one
 learns action prediction (AP) beside, so that it can adapt (`?adapt=ap`).
@@ -50,6 +51,18 @@ ROBUSTNAV_OBJECTNAV = replace(
     frames=300_000_000,
 )
 """The recipe `robustnav-objectnav-paper`."""
+
+OBJECTNAV_EMBCLIP = replace(
+    ROBUSTNAV_OBJECTNAV,
+    description="EmbCLIP's ObjectNav agent of colours: the same behind frozen CLIP RN50; 300 million frames",
+    protocol="objectnav-robothor2021-v1",
+    # projects/objectnav_baselines/experiments/robothor/clip of allenai/embodied-clip
+    policy=replace(
+        ROBUSTNAV_OBJECTNAV.policy,
+        encoder=EncoderSettings(images="frozen_clip_resnet50", numbers="embedded"),
+    ),
+)
+"""The recipe `objectnav-embclip-paper`."""
 
 _DAGGER = ImitationSettings(
     # those of pointnav-small
