@@ -32,9 +32,8 @@ FENCE = re.compile(
 FILE_NAME = re.compile(r"# ([\w/]+\.py)\n")
 PROJECT = "# pyproject.toml\n"
 LONGEST_COMMAND_SECONDS = 240
-IN_PROCESSES = {"README.md": None, "extending.md": 1}
-"""Pages whose commands, or so many of the first, run in processes of their own, as a newcomer's: entry points
-of the second page are found by those that begin after they were installed, and by those that run already."""
+IN_PROCESSES = ("README.md", "extending.md")
+"""Pages whose commands run as a newcomer's; the second installs entry points new to this process."""
 SHELL = re.compile(r"[|&;<>$*~`]")
 
 
@@ -92,12 +91,10 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "dungeon.obj").write_bytes((ROOT / "tests/data/dungeon/dungeon.obj").read_bytes())
     namespace: dict[str, Any] = {"__name__": "__docs__"}
-    limit, count = IN_PROCESSES.get(page.name, 0), 0
     for fence in runnable_fences(page):
         if fence.language == "bash":
             for line in navarena_commands(fence.code):
-                run_command(line, tmp_path, limit is not None and count >= limit)
-                count += 1
+                run_command(line, tmp_path, page.name not in IN_PROCESSES)
         elif fence.language == "toml":
             if fence.code.startswith(PROJECT):
                 install_project(fence.code, tmp_path)

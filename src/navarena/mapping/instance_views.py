@@ -73,7 +73,7 @@ def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.
 
 
 def is_far(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> bool:
-    """Whether what is seen in the middle of `box` lies beyond the depth range."""
+    """Whether the pixel in the middle of `box` (4,), pixels, lies beyond the depth range."""
     depth = float(image.depth[int(box[0] + box[1]) // 2, int(box[2] + box[3]) // 2])
     return image.offset + image.scale * depth >= image.depth_range[1]
 
