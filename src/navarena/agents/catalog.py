@@ -41,6 +41,7 @@ AGENT_FILES = Registry(
     "kind of agent file",
     {
         "checkpoint": "navarena.learning.agent:find_checkpoint",
+        "occupancy-anticipation": "navarena.learning.anticipation.agent:find_anticipation",
         "skill-chain": "navarena.learning.skill_chain:find_chain",
         "stopping": "navarena.learning.stopping:find_stopping",
     },

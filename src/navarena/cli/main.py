@@ -113,6 +113,9 @@ COMMANDS: Mapping[str, Entry] = {
         "navarena.cli.encoder:EncoderCalibrate", "choose when a goal encoder's matches are taken"
     ),
     "encoder score": Entry("navarena.cli.encoder:EncoderScore", "score goal encoders by what they find"),
+    "anticipation score": Entry(
+        "navarena.cli.anticipation:AnticipationScore", "score maps that a network continues, in houses"
+    ),
     "segmenter import": Entry(
         "navarena.cli.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),

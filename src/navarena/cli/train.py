@@ -19,6 +19,8 @@ from navarena.learning.recipes.catalog import RECIPES
 from navarena.learning.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
+    from navarena.learning.anticipation.settings import AnticipationRecipe
+    from navarena.learning.anticipation.training import AnticipationTraining
     from navarena.learning.checkpoints import CheckpointInfo
     from navarena.learning.demonstrations import DemoTraining
     from navarena.learning.distributed import Processes
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from navarena.learning.perception.training import SegmenterTraining
     from navarena.learning.training import Training
 
-    AnyRecipe = Recipe | SegmenterRecipe | JointRecipe
+    AnyRecipe = Recipe | SegmenterRecipe | JointRecipe | AnticipationRecipe
 
 CURVES = "curves.html"
 
@@ -178,7 +180,7 @@ class Train:
         last: dict[str, Any] = {}
 
         def describe() -> str:
-            losses = ("imitation_loss", "segmenter_loss", "joint_loss")
+            losses = ("imitation_loss", "segmenter_loss", "joint_loss", "anticipation_loss")
             names = ("success", "spl", "reward", *losses, "frames_per_second")
             numbers = [f"{name} {last[name]:.3g}" for name in names if name in last]
             return ", ".join([*numbers, *(describe_health(last) or ["all is well"])]) if last else ""
@@ -246,10 +248,13 @@ def advise(recipe: "AnyRecipe", folder: Path) -> str:
     """The next command for the checkpoint in `folder`."""
     if isinstance(recipe, Recipe):
         return f"navarena evaluate {recipe.protocol} --agent checkpoint:{folder}"
+    from navarena.learning.anticipation.settings import AnticipationRecipe
     from navarena.learning.joint.settings import JointRecipe
 
     if isinstance(recipe, JointRecipe):
         return f"navarena encoder score joint:{folder}"
+    if isinstance(recipe, AnticipationRecipe):
+        return f"navarena anticipation score {folder}"
     return f"navarena segmenter score {folder}"
 
 
@@ -302,28 +307,33 @@ def begin_training(
     device: str,
     processes: "Processes",
     demos: Path | None = None,
-) -> "Training | SegmenterTraining | JointTraining | DemoTraining":
+) -> "Training | SegmenterTraining | JointTraining | AnticipationTraining | DemoTraining":
     """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does.
 
     With `demos` it learns from demonstrations; raises InputError for them on a device, or with another recipe
     than a policy's.
     """
+    from navarena.learning.anticipation.settings import AnticipationRecipe
     from navarena.learning.joint.settings import JointRecipe
     from navarena.learning.perception.settings import SegmenterRecipe
 
     if demos is not None:
         from navarena.learning.demonstrations import DemoTraining
 
-        if isinstance(recipe, SegmenterRecipe | JointRecipe) or device != "cpu" or processes.count > 1:
+        if not isinstance(recipe, Recipe) or device != "cpu" or processes.count > 1:
             raise InputError("expected a policy for --demos, trained on the processor by one process")
         return DemoTraining(recipe, demos, out, threads)
-    if isinstance(recipe, SegmenterRecipe | JointRecipe):
+    if not isinstance(recipe, Recipe):
+        from navarena.learning.anticipation.training import AnticipationTraining
         from navarena.learning.joint.training import JointTraining
         from navarena.learning.perception.training import SegmenterTraining
 
         if device != "cpu" or processes.count > 1:
-            what = "a segmenter" if isinstance(recipe, SegmenterRecipe) else "a joint space"
+            kinds = {SegmenterRecipe: "a segmenter", JointRecipe: "a joint space"}
+            what = kinds.get(type(recipe), "an anticipation")
             raise InputError(f"expected {what} to be trained on the processor, by one process")
+        if isinstance(recipe, AnticipationRecipe):
+            return AnticipationTraining(recipe, out, threads)
         if isinstance(recipe, JointRecipe):
             return JointTraining(recipe, out, threads)
         return SegmenterTraining(recipe, out, threads)

@@ -51,12 +51,12 @@ class MappingAgent(Agent):
 
     def __init__(self, task: Task, finder: GoalFinder, seed: int = 0) -> None:
         self.task, self.finder = task, finder
-        self.camera = _first_camera(task.camera_body, "depth")
-        self._depth = _depth_sensor(task)
+        self.camera = depth_camera(task.camera_body)
+        self._depth = depth_sensor(task)
         self._is_resized = isinstance(task.find_sensor("depth"), ResizedDepth)
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
-        self._map_settings = _map_settings(task.camera_body, self._depth, self.camera)
+        self._map_settings = map_settings(task.camera_body, self._depth, self.camera)
         self._tilt_estimator = (
             TiltEstimator(task.camera_body) if isinstance(task, ObjectNavRobothor) else None
         )
@@ -226,17 +226,15 @@ class MappingAgent(Agent):
         maps.update(depths, self.camera, poses, np.zeros(len(active)), active, scale, offset)
 
 
-def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
-    """The first camera that takes a channel; raises InputError when none does or it has a name."""
+def depth_camera(embodiment: Embodiment) -> Camera:
+    """The first camera that takes depth; raises InputError when none does or it has a name."""
     for camera in embodiment.cameras:
-        if channel in camera.channels and not camera.name:
+        if "depth" in camera.channels and not camera.name:
             return camera
-    raise InputError(
-        f"expected a camera without a name that takes {channel!r} on {embodiment.name!r}, got none"
-    )
+    raise InputError(f"expected a camera without a name that takes 'depth' on {embodiment.name!r}, got none")
 
 
-def _depth_sensor(task: Task) -> Depth:
+def depth_sensor(task: Task) -> Depth:
     """The protocol's depth sensor; one that resizes its images is read as if it did not (see `stretch`)."""
     sensor = task.find_sensor("depth")
     if sensor is None:
@@ -268,7 +266,8 @@ def _explorer_settings(body: Embodiment) -> ExplorerSettings:
     return ExplorerSettings(TerrainSettings(body.radius), steering)
 
 
-def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySettings:
+def map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySettings:
+    """What the maps of these agents are like."""
     stride = 1
     while camera.width_px * camera.height_px > MAX_PIXELS * stride**2:
         stride += 1

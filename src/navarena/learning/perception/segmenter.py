@@ -36,12 +36,13 @@ class Segmenter(torch.nn.Module):
     Args:
         classes: C, void included.
         settings: sizes.
+        channels: of the images.
     """
 
-    def __init__(self, classes: int, settings: UNetSettings) -> None:
+    def __init__(self, classes: int, settings: UNetSettings, channels: int = CHANNELS) -> None:
         super().__init__()
         widths = settings.widths
-        first = torch.nn.Conv2d(CHANNELS, widths[0], 4, stride=2, padding=1, bias=False)
+        first = torch.nn.Conv2d(channels, widths[0], 4, stride=2, padding=1, bias=False)
         self.stem = torch.nn.Sequential(first, torch.nn.BatchNorm2d(widths[0]), torch.nn.ReLU(inplace=True))
         self.down = torch.nn.ModuleList(_Block(a, b) for a, b in zip((widths[0], *widths), widths))
         pairs = list(itertools.pairwise(widths))
@@ -51,7 +52,7 @@ class Segmenter(torch.nn.Module):
         self.fine = torch.nn.ConvTranspose2d(widths[0], classes, 2, 2)
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        """Scores (B, C, H / s, W / s) for s of 1, 2, 4, 8, 16 of `images` (B, H, W, 4) float32, 0 to 1."""
+        """Scores (B, C, H / s, W / s) for s of 1, 2, 4, 8, 16 of `images` (B, H, W, c) float32, 0 to 1."""
         features = self.stem(images.permute(0, 3, 1, 2))
         skipped = []
         for number, block in enumerate(self.down):

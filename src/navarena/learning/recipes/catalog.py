@@ -7,6 +7,8 @@ _MAPS = "navarena.learning.recipes.multion_maps"
 RECIPES = Registry(
     "recipe",
     {
+        "anticipation-small": "navarena.learning.recipes.perception:ANTICIPATION_SMALL",
+        "anticipation-smoke": "navarena.learning.recipes.perception:ANTICIPATION_SMOKE",
         "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
         "goat-dagger-small": "navarena.learning.recipes.goat:GOAT_DAGGER_SMALL",

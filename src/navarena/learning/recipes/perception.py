@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from navarena.learning.anticipation.settings import AnticipationRecipe, WindowSettings
 from navarena.learning.joint.settings import JointRecipe, PairSettings
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
 
@@ -40,6 +41,23 @@ SEGMENTER_GOAT = replace(
     frames=400_000,
 )
 """The recipe `segmenter-goat-small`."""
+
+ANTICIPATION_SMALL = AnticipationRecipe(
+    description="occupancy beyond what was seen, from maps of depth; 20,000 windows of 200 train houses",
+)
+"""The recipe `anticipation-small`."""
+
+ANTICIPATION_SMOKE = replace(
+    ANTICIPATION_SMALL,
+    description="the same, tiny: shows within a minute that the loss falls",
+    windows=WindowSettings(side=64, cell=0.1, houses=2, windows=24),
+    network=UNetSettings(widths=(8, 16, 24, 32)),
+    frames=960,
+    batch=8,
+    save_updates=60,
+    log_updates=20,
+)
+"""The recipe `anticipation-smoke`."""
 
 JOINT_SMALL = JointRecipe(
     description="texts and crops of objects in one space; 600,000 pairs of 150 train houses",

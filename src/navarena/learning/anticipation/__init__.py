@@ -1,0 +1,1 @@
+"""Occupancy anticipation: a network that continues maps beyond what was seen, and its agent."""
