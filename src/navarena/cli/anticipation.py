@@ -42,9 +42,9 @@ class AnticipationScore:
         settings = replace(info.windows, houses=self.houses, windows=self.windows)
         with console.progress(self.houses, "anticipating", lambda: "", self.quiet) as shown:
             counts = count_window_confusions(anticipator, settings, self.split, shown.advance)
-        seen, told = (score_classes(one, STATES) for one in counts)
-        rows = [(b.name, a.iou, b.iou, b.recall, b.share) for a, b in zip(seen, told, strict=True)]
-        means = mean_iou(seen[1:]), mean_iou(told[1:])
+        seen, anticipated = (score_classes(one, STATES) for one in counts)
+        rows = [(b.name, a.iou, b.iou, b.recall, b.share) for a, b in zip(seen, anticipated, strict=True)]
+        means = mean_iou(seen[1:]), mean_iou(anticipated[1:])
         number = self.houses * self.windows
         title = f"{self.folder}: {info.frames} frames, {number} windows of {self.split}"
         columns = ("state", "iou of what was seen", "iou", "recall", "share")

@@ -203,8 +203,8 @@ def _report(
     if proposed:
         console.table("proposed categories", ("name", "category"), list(proposed.items()))
         others = f"; no proposal for {', '.join(foreign)}" if foreign else ""
-        told = f"written to {propose}: use --categories" if propose else "write them with --propose map.json"
-        console.text(f"{len(proposed)} names speak of a category, {told}{others}")
+        hint = f"written to {propose}: use --categories" if propose else "write them with --propose map.json"
+        console.text(f"{len(proposed)} names speak of a category, {hint}{others}")
     if out is not None:
         console.text(f"written to {out}")
     mesh = world.navmesh

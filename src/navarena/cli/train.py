@@ -187,9 +187,9 @@ class Train:
 
         def report(row: dict[str, Any]) -> None:
             if row["kind"] == "evaluation":
-                told = ", ".join(f"{name} {row[name]:.3g}" for name in ("success", "spl") if name in row)
+                scores = ", ".join(f"{name} {row[name]:.3g}" for name in ("success", "spl") if name in row)
                 if not self.quiet:
-                    console.note(f"{row['frames']} frames, {row['n']} episodes in houses apart: {told}")
+                    console.note(f"{row['frames']} frames, {row['n']} episodes in houses apart: {scores}")
                 return
             progress.advance(int(row["frames"] - last.get("frames", resumed)))
             last.clear()

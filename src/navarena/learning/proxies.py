@@ -136,10 +136,10 @@ class ProxyLearner:
 
     def mlm(self, paths: Paths) -> Tensor:
         """Masked words: cross-entropy, mean over the masked words."""
-        told, shown = self._hide_words(paths.tokens)
+        hidden, shown = self._hide_words(paths.tokens)
         fused = self._fuse_path(replace(paths, tokens=shown), self._describe(paths.walk))
-        logits = self._heads.tell_words(fused.words[told], self._network.words.weight)
-        return torch.nn.functional.cross_entropy(logits, paths.tokens[told])
+        logits = self._heads.tell_words(fused.words[hidden], self._network.words.weight)
+        return torch.nn.functional.cross_entropy(logits, paths.tokens[hidden])
 
     def sap(self, paths: Paths) -> Tensor:
         """The next action: cross-entropy, mean over the steps."""
@@ -163,9 +163,9 @@ class ProxyLearner:
         anchors = self._generator.integers(VIEWS, size=len(views))
         rows = torch.arange(len(views), device=views.device)
         own = views[rows, torch.from_numpy(anchors).to(views.device)][:, None].expand_as(views)
-        told = self._heads.relations(torch.cat((own, views), -1)).float()
-        targets = torch.from_numpy(relate_views()[anchors]).float().to(told.device)
-        return torch.nn.functional.mse_loss(told, targets)
+        predicted = self._heads.relations(torch.cat((own, views), -1)).float()
+        targets = torch.from_numpy(relate_views()[anchors]).float().to(predicted.device)
+        return torch.nn.functional.mse_loss(predicted, targets)
 
     def mrc(self, paths: Paths) -> Tensor:
         """What hidden views show: KL divergence from their shares, mean over the steps that are hidden."""
@@ -241,13 +241,13 @@ class ProxyLearner:
         """(E, L) bool mask of words to predict, and (E, L) int64 masked tokens."""
         draw, settings = self._generator, self._settings
         known = tokens.cpu().numpy()
-        told = self._draw_some(known != 0, settings.word_share)
+        hidden = self._draw_some(known != 0, settings.word_share)
         how, shown = draw.random(known.shape), known.copy()
-        shown[told & (how < 0.8)] = settings.mask
+        shown[hidden & (how < 0.8)] = settings.mask
         other = draw.integers(_FIRST_WORD, len(self._network.words.weight), known.shape)
-        replaced = told & (how >= 0.8) & (how < 0.9)
+        replaced = hidden & (how >= 0.8) & (how < 0.9)
         shown[replaced] = other[replaced]
-        return torch.from_numpy(told).to(tokens.device), torch.from_numpy(shown).to(tokens.device)
+        return torch.from_numpy(hidden).to(tokens.device), torch.from_numpy(shown).to(tokens.device)
 
     def _draw_some(self, is_there: Bool[np.ndarray, "e t"], share: float) -> Bool[np.ndarray, "e t"]:
         """(E, T) bool: each that is there with the probability `share`, and at least one of each row."""

@@ -24,7 +24,7 @@ class ProxySettings:
         sprel: of where all views are relative to one of them.
         mrc: of what is seen in steps whose views are hidden.
         itm: of whether a path is the one that the words describe.
-        word_share: of the words that are to be told: 0.8 of them masked, 0.1 replaced by others.
+        word_share: of the words that are to be predicted: 0.8 of them masked, 0.1 replaced by others.
         step_share: of the steps whose views are hidden.
         image_share: of the steps of sap, sar and sprel in which what is seen has no features.
         angle_share: of the others, in which it has no angles.

@@ -129,6 +129,6 @@ class StoppingAgent(Agent):
                 seen[one.name] = torch.from_numpy(values)
             with torch.inference_mode(), watch(self._policy) as watched:
                 self._policy.encoder(seen)
-                told = self._heads.heads["goal_distance"](watched.encoded)[: len(part), 0]
-            found[part] = np.expm1(told.double().numpy())
+                logs = self._heads.heads["goal_distance"](watched.encoded)[: len(part), 0]
+            found[part] = np.expm1(logs.double().numpy())
         return found

@@ -29,7 +29,7 @@ class Labeller(Protocol):
     ) -> Int32[np.ndarray, "n h2 w2"]:
         """(N, H', W') int32 class numbers, of the size of the depth images.
 
-        What is told of an image does not depend on the others.
+        The labels of an image do not depend on the other images.
 
         Args:
             rgb: (N, H, W, 3) uint8 sRGB.

@@ -71,7 +71,7 @@ class GoatRecipe(EpisodeRecipe):
 
     Attributes:
         protocol_id: whose episodes they are.
-        least, most: number of sub-tasks.
+        least, most: bounds of the number of sub-tasks.
         modalities: how goals are given.
         embodiment: the body.
         min_distance, max_distance: metres, geodesic, of the first goal.

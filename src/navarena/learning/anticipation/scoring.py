@@ -19,9 +19,9 @@ def count_window_confusions(
     split: str,
     advance: Callable[[], object] = lambda: None,
 ) -> tuple[Int64[np.ndarray, "3 3"], Int64[np.ndarray, "3 3"]]:
-    """(3, 3) int64 cells by true state and told state: of what was seen alone, and with what was anticipated.
+    """(3, 3) int64 cells by true and predicted state: of what was seen alone, and with anticipation.
 
-    What was seen is believed; the likeliest state is told of every other cell.
+    What was seen is believed; the likeliest state is taken for every other cell.
 
     Args:
         anticipator: that is scored.
@@ -33,12 +33,12 @@ def count_window_confusions(
     """
     if split == "train":
         raise InputError("expected houses that the anticipation has not learned from, got train; choose val")
-    seen, told = (np.zeros((len(STATES),) * 2, np.int64) for _ in range(2))
+    seen, anticipated = (np.zeros((len(STATES),) * 2, np.int64) for _ in range(2))
     for number in range(settings.houses):
         one = load_windows(settings, anticipator.info.protocol, split, number)
         windows, true = np.asarray(one.seen), np.asarray(one.true)
         likeliest = anticipator.anticipate(windows).argmax(-1)
         seen += count_confusions(true, windows, len(STATES))
-        told += count_confusions(true, np.where(windows == UNKNOWN, likeliest, windows), len(STATES))
+        anticipated += count_confusions(true, np.where(windows == UNKNOWN, likeliest, windows), len(STATES))
         advance()
-    return seen, told
+    return seen, anticipated

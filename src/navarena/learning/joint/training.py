@@ -77,9 +77,9 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
         generator = make_generator("joint", recipe.seed, "words", self.updates)
         texts, others = self._examples.draw(rows, recipe.names, generator)
         seen = network.embed_images(self._examples.images(rows))
-        told = network.embed_texts(self._examples.words(texts))
+        described = network.embed_texts(self._examples.words(texts))
         fits = torch.from_numpy(self._examples.fits(rows, texts))
-        loss = contrast(seen, told, network.factor(), fits)
+        loss = contrast(seen, described, network.factor(), fits)
         if recipe.views:
             again = network.embed_images(self._examples.images(others))
             owners = self._examples.owners[rows]
@@ -142,8 +142,8 @@ class Examples:
         texts, others = np.zeros_like(rows), np.zeros_like(rows)
         for k, row in enumerate(rows.tolist()):
             owner = int(self.owners[row])
-            told, is_name = self._descriptions[owner], generator.random() < share
-            listed = self._names[owner] if is_name or not told else told
+            own, is_name = self._descriptions[owner], generator.random() < share
+            listed = self._names[owner] if is_name or not own else own
             texts[k] = listed[int(generator.integers(len(listed)))]
             crops = self._crops[owner]
             others[k] = crops[int(generator.integers(len(crops)))]

@@ -38,8 +38,8 @@ class ProxyHeads(torch.nn.Module):
         return logits
 
 
-def _make_head(given: int, width: int, told: int, dropout: float | None = None) -> torch.nn.Sequential:
-    layers = [torch.nn.Linear(given, width), torch.nn.ReLU(), torch.nn.LayerNorm(width, EPSILON)]
+def _make_head(inputs: int, width: int, outputs: int, dropout: float | None = None) -> torch.nn.Sequential:
+    layers = [torch.nn.Linear(inputs, width), torch.nn.ReLU(), torch.nn.LayerNorm(width, EPSILON)]
     if dropout is not None:
         layers.append(torch.nn.Dropout(dropout))
-    return torch.nn.Sequential(*layers, torch.nn.Linear(width, told))
+    return torch.nn.Sequential(*layers, torch.nn.Linear(width, outputs))

@@ -53,7 +53,7 @@ def count_house_confusions(
     total = np.zeros((len(labeller.classes),) * 2, np.int64)
     for number in range(settings.houses):
         one = load_images(settings, split, number)
-        told = labeller.label(np.asarray(one.rgb), np.asarray(one.depth, np.float32))
-        total += count_confusions(np.asarray(one.classes), told, len(total))
+        predicted = labeller.label(np.asarray(one.rgb), np.asarray(one.depth, np.float32))
+        total += count_confusions(np.asarray(one.classes), predicted, len(total))
         advance()
     return total

@@ -44,7 +44,7 @@ def fit_probe(
 
     Args:
         features: (N, D), brought to mean 0 and deviation 1 first.
-        present: (N, C) bool, what is to be told.
+        present: (N, C) bool, the labels to predict.
         penalty: of the squared weights, for each of the N rows.
     """
     mean, deviation = features.mean(0, dtype=np.float64), features.std(0, dtype=np.float64) + 1e-6

@@ -28,20 +28,20 @@ class ClassScore:
 
 
 def count_confusions(
-    true: Integer[np.ndarray, "..."], told: Integer[np.ndarray, "..."], classes: int
+    true: Integer[np.ndarray, "..."], predicted: Integer[np.ndarray, "..."], classes: int
 ) -> Int64[np.ndarray, "c c"]:
     """(C, C) int64: number of pixels of class i (row) that are called j (column).
 
     Args:
         true: (...) class numbers.
-        told: (...) class numbers.
+        predicted: (...) class numbers.
         classes: C.
 
     Raises InputError for other shapes and numbers.
     """
-    if true.shape != told.shape:
-        raise InputError(f"expected as many told as true classes, got {told.shape} and {true.shape}")
-    both = np.stack((true.reshape(-1), told.reshape(-1))).astype(np.int64)
+    if true.shape != predicted.shape:
+        raise InputError(f"expected predictions of shape {true.shape}, got {predicted.shape}")
+    both = np.stack((true.reshape(-1), predicted.reshape(-1))).astype(np.int64)
     if both.size and not (both.min() >= 0 and both.max() < classes):
         raise InputError(f"expected classes 0 to {classes - 1}, got {both.min()} to {both.max()}")
     counts: np.ndarray = np.bincount(both[0] * classes + both[1], minlength=classes * classes)

@@ -119,8 +119,8 @@ class Study:
             for order, row in enumerate(self._rows(person), 1):
                 numbers = [row.metrics.get(name) for name in metrics]
                 cells = ["inf" if one is None else repr(one) for one in numbers]
-                told = (person.name, order, row.episode_id, row.scene_id, row.status, row.steps)
-                table.writerow((*told, "; ".join(row.noticed), *cells))
+                described = (person.name, order, row.episode_id, row.scene_id, row.status, row.steps)
+                table.writerow((*described, "; ".join(row.noticed), *cells))
         return text.getvalue()
 
     def _rows(self, person: Person) -> list[Row]:
@@ -137,10 +137,10 @@ def play_in_turn(
 ) -> None:
     """Let `count` people play, one after the other; a returning person resumes."""
     for number in range(1, count + 1):
-        told = {**about, "person": number, "people": count, "consent": study.consent}
-        person = _welcome(hub, study, told)
-        told = {**told, "name": person.name, "has_next": number < count}
-        evaluation = play_run(hub, study.settings_of(person), study.benchmark, study.views, told)
+        details = {**about, "person": number, "people": count, "consent": study.consent}
+        person = _welcome(hub, study, details)
+        details = {**details, "name": person.name, "has_next": number < count}
+        evaluation = play_run(hub, study.settings_of(person), study.benchmark, study.views, details)
         write_atomic(study.folder / TABLE_NAME, study.write_table().encode())
         on_person(person, evaluation)
         while number < count and not isinstance(hub.take(WAIT_SECONDS), Go):

@@ -107,8 +107,8 @@ class Watcher:
             if (value := row.metrics.get(name)) is not None:
                 values.append(value)
         verdict = status_of(row, self._benchmark.metrics).replace("_", " ")
-        told = {"episode": row.episode_id, "scene": row.scene_id, "verdict": verdict, "steps": row.steps}
-        self._rows.appendleft(told)
+        finished = {"episode": row.episode_id, "scene": row.scene_id, "verdict": verdict, "steps": row.steps}
+        self._rows.appendleft(finished)
 
     def finish(self) -> None:
         """Show that the run has ended."""
