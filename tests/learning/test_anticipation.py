@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.anticipation.agent import MOST  # noqa: E402
+from navarena.learning.anticipation.agent import MAX_VOTES  # noqa: E402
 from navarena.learning.anticipation.anticipator import Anticipator  # noqa: E402
 from navarena.learning.anticipation.settings import AnticipationRecipe, WindowSettings  # noqa: E402
 from navarena.learning.anticipation.training import AnticipationTraining  # noqa: E402
@@ -116,13 +116,13 @@ def test_the_agent_plans_on_what_it_anticipates(folder):
     maps.scores[0, 0, middle[0], middle[1] - 3 : middle[1] + 3] = 5  # seen: closed, whatever is anticipated
     maps.boxes[0, 0] = [middle[0], middle[0] + 1, middle[1] - 3, middle[1] + 3]
     before = maps.scores.copy()
-    for _ in range(MOST + 2):
+    for _ in range(MAX_VOTES + 2):
         agent._vote(0, maps)
     scores, _, box = agent.known(0, maps)
     seen = before[0, 0] != 0
     assert (scores[seen] == 5).all() and np.array_equal(maps.scores, before), "what was seen is believed"
     anticipated = np.argwhere((scores != 0) & ~seen)
-    assert len(anticipated) and np.abs(scores[~seen]).max() == MOST
+    assert len(anticipated) and np.abs(scores[~seen]).max() == MAX_VOTES
     assert (anticipated >= box[[0, 2]]).all() and (anticipated < box[[1, 3]]).all()
     agent._votes.clear()
     assert agent.known(0, maps)[0] is not None and (agent.known(0, maps)[0] == before[0, 0]).all()

@@ -20,11 +20,11 @@ from navarena.learning.anticipation.windows import crop_window, lay_window
 from navarena.mapping import MapGrid, OccupancyMaps
 from navarena.tasks.task import Task
 
-SURE = 0.75
+CONFIDENT = 0.75
 """Probability of a state from which on it goes into the map."""
 
-MOST = 4
-"""The evidence of an anticipated cell lies within -MOST and MOST; an image of the cell itself replaces it."""
+MAX_VOTES = 4
+"""Largest evidence of an anticipated cell, free or occupied; an image of the cell itself replaces it."""
 
 
 def find_anticipation(text: str) -> type["AnticipationAgent"]:
@@ -105,7 +105,7 @@ class AnticipationAgent(OdometricFrontierAgent):
         scores = maps.scores[slot, layer]
         chances = self._anticipator.anticipate(crop_window(scores, grid, position, yaw, settings)[None])[0]
         laid, (top, left) = lay_window(chances, grid, position, yaw, settings)
-        change = (laid[..., 2] >= SURE).astype(np.int8) - (laid[..., 1] >= SURE)
+        change = (laid[..., 2] >= CONFIDENT).astype(np.int8) - (laid[..., 1] >= CONFIDENT)
         kept = self._votes.get(slot)
         if kept is None or kept[0] != layer:
             nowhere = np.array([scores.shape[0], 0, scores.shape[1], 0], np.int64)
@@ -117,6 +117,6 @@ class AnticipationAgent(OdometricFrontierAgent):
             return
         part = votes[first:last, start:end]
         part += change[first - top : last - top, start - left : end - left]
-        np.clip(part, -MOST, MOST, out=part)
+        np.clip(part, -MAX_VOTES, MAX_VOTES, out=part)
         low, high = np.minimum(around[[0, 2]], (first, start)), np.maximum(around[[1, 3]], (last, end))
         self._votes[slot] = (layer, votes, np.array([low[0], high[0], low[1], high[1]]))

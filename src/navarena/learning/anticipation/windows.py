@@ -67,8 +67,8 @@ def choose_body(protocol: str, settings: WindowSettings) -> tuple[Embodiment, Ca
     task = get_body_task(protocol)
     camera = depth_camera(task.camera_body)
     step = math.ceil(math.sqrt(camera.width_px * camera.height_px / PIXELS))
-    size = {"width_px": camera.width_px // step, "height_px": camera.height_px // step}
-    camera = replace(camera, name="", channels=("depth",), **size)
+    width, height = camera.width_px // step, camera.height_px // step
+    camera = replace(camera, name="", channels=("depth",), width_px=width, height_px=height)
     body = replace(task.embodiment, cameras=(camera,))
     maps = map_settings(body, depth_sensor(task), camera)
     return body, camera, replace(maps, cell=settings.cell)
