@@ -60,7 +60,7 @@ def _check_calls(function: Any = None, *, typechecker: Callable[..., Any]) -> An
         return _jaxtyped(
             function, typechecker=typechecker
         )  # classes and methods come back with their functions
-    made: list[Callable[..., Any]] = []  # by the first call: most functions that are imported are never called
+    made: list[Callable[..., Any]] = []  # by the first call: most functions are never called
 
     @wraps(function)
     def check(*arguments: Any, **keywords: Any) -> Any:

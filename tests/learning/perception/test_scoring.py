@@ -46,5 +46,5 @@ def test_confusions_are_those_of_a_loop(classes, pixels, seed):
 def test_what_is_no_class_is_refused():
     with pytest.raises(InputError, match="expected classes 0 to 1, got 0 to 2"):
         count_confusions(np.array([0, 1]), np.array([0, 2]), 2)
-    with pytest.raises(InputError, match="as many"):
+    with pytest.raises(InputError, match="expected predictions of shape"):
         count_confusions(np.array([0, 1]), np.array([0]), 2)
