@@ -1,6 +1,8 @@
 """Names from the package, from entry points of other packages, and from the running process."""
 
+import os
 import sys
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
@@ -14,16 +16,19 @@ def registry() -> Registry:
     return Registry("agent", {"one": "math:sqrt", "two": "math:pi"}, "navarena.test_things")
 
 
+def install(folder: Path, name: str, *points: str) -> None:
+    """Write the metadata of an installed distribution with entry points."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("\n".join(("[navarena.test_things]", *points)) + "\n")
+
+
 @pytest.fixture
 def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed distribution: a module, and metadata with an entry point."""
     (tmp_path / "someones_agents.py").write_text("class Walker:\n    speed = 3\n")
-    info = tmp_path / "someones_agents-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: someones-agents\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[navarena.test_things]\nwalker = someones_agents:Walker\none = someones_agents:Walker\n"
-    )
+    install(tmp_path, "someones_agents", "walker = someones_agents:Walker", "one = someones_agents:Walker")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "someones_agents", raising=False)
 
@@ -50,6 +55,24 @@ def test_entry_points_cannot_replace_ours(other_package: None, registry: Registr
 def test_listing_imports_nothing(other_package: None, registry: Registry) -> None:
     assert registry.targets()["walker"] == "someones_agents:Walker"
     assert "someones_agents" not in sys.modules
+
+
+def test_packages_are_read_once_until_one_is_installed(
+    other_package: None, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def count(group: str) -> EntryPoints:
+        read.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr("navarena.core.registry.entry_points", count)
+    for _ in range(3):
+        assert registry.names() == ["one", "two", "walker"]
+    assert len(read) <= 1  # 0 if another test has read these folders
+    install(tmp_path, "more_agents", "runner = someones_agents:Walker")
+    os.utime(tmp_path, (2e9, 2e9))  # the file system's clock may be coarse
+    assert registry.names() == ["one", "runner", "two", "walker"]
 
 
 def test_registering_for_this_process(registry: Registry) -> None:
