@@ -60,19 +60,6 @@ def _check_calls(function: Any = None, *, typechecker: Callable[..., Any]) -> An
         return _jaxtyped(
             function, typechecker=typechecker
         )  # classes and methods come back with their functions
-    made: list[Callable[..., Any]] = []  # by the first call: most functions are never called
-
-    @wraps(function)
-    def check(*arguments: Any, **keywords: Any) -> Any:
-        if not made:
-            made.append(_make_check(function, typechecker))
-        return made[0](*arguments, **keywords)
-
-    return check
-
-
-def _make_check(function: Callable[..., Any], typechecker: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with its arguments and what it returns checked."""
     written = function.__annotations__
     hints = {name: _destring_annotation(hint, function.__globals__) for name, hint in written.items()}
     function.__annotations__ = hints
