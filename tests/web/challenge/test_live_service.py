@@ -20,7 +20,7 @@ from navarena.evaluation import EvaluationSettings, evaluate
 from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.challenge_file import load_challenge
 from navarena.web.challenge.service import open_service
-from navarena.web.challenge.storage.models import ScoreRow, Submission
+from navarena.web.challenge.storage.models import Job, ScoreRow, Submission
 from navarena.web.challenge.transfer import export_challenge
 
 from .live_world import PROTOCOL
@@ -172,6 +172,24 @@ def test_live_agent_through_the_command(system, local) -> None:
     running.finish(running.submit(f"--submission={submission.public_id}"))  # as one that missed the end
     assert len(running.rows()) == 6
     assert not list((running.folder / "live").iterdir()), "nothing is left of a finished run"
+
+
+def test_a_worker_that_ended_before_it_wrote_the_numbers_needs_no_participant(system) -> None:
+    """The participant was told the end and does not come back: the next worker writes what is stored."""
+    running = system()
+    running.finish(running.submit())
+    (submission,) = running.submissions()
+    with running.service.storage.write() as session:
+        again = session.get_one(Submission, submission.id)
+        again.state, again.summary, again.seconds_per_step = "running", None, None
+        job = session.scalars(select(Job).where(Job.submission_id == submission.id, Job.kind == "live")).one()
+        job.state, job.lease_until = "leased", 0
+    end = time.monotonic() + 60
+    while (found := running.submissions()[0]).state != "verified":
+        assert time.monotonic() < end, running.read_logs()
+        time.sleep(0.1)
+    assert found.summary == submission.summary
+    assert found.seconds_per_step == pytest.approx(submission.seconds_per_step, rel=0.5)
 
 
 def test_kills_of_worker_server_and_participant_lose_nothing(system, local) -> None:

@@ -4,6 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
+from sqlalchemy import func, select
+
 from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.live.channel import WorkerAddress, listen
 from navarena.web.challenge.live.intake import require_stream
@@ -32,6 +34,10 @@ def run_live_job(service: Service, lease: Lease) -> None:
     Raises LeaseLostError when another worker has taken over.
     """
     order = read_order(service, lease)
+    if (whole := _read_outcome(service, lease, order)) is not None:
+        _finish(service, lease, order, whole)
+        shutil.rmtree(order.folder, ignore_errors=True)
+        return
     listener, address = listen(os.environ.get(HOST_VARIABLE, LOCAL))
     with listener:
         _tell_address(service, lease, address)
@@ -58,6 +64,20 @@ def run_live_job(service: Service, lease: Lease) -> None:
             end_job(session, lease).state = "received"
         return
     shutil.rmtree(order.folder, ignore_errors=True)
+
+
+def _read_outcome(service: Service, lease: Lease, order: LiveOrder) -> LiveOutcome | None:
+    """The outcome of a submission whose episodes are all stored; None if some are not.
+
+    A worker that ended before it could write the numbers leaves such a submission. Its participant was told
+    that all is done and does not come back.
+    """
+    with service.storage.write() as session:
+        wanted = session.get_one(Submission, lease.submission_id).episodes
+        if not wanted or sum(map(len, order.done)) < wanted:
+            return None
+        seconds = select(func.sum(ScoreRow.seconds)).where(ScoreRow.submission_id == lease.submission_id)
+        return LiveOutcome("finished", seconds={"agent": session.scalar(seconds) or 0.0})
 
 
 def read_order(service: Service, lease: Lease) -> LiveOrder:
