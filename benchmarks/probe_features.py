@@ -22,7 +22,7 @@ from navarena.learning.perception.probing import (
 from navarena.learning.perception.settings import ImageSettings
 from navarena.learning.perception.vocabularies import class_names
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Of the pixels, from which on a class counts as present."""
 
 
@@ -32,7 +32,7 @@ def main(houses: int = 40, images: int = 20) -> None:
     drawn = [load_images(settings, "train", number) for number in range(houses)]
     picked = np.linspace(0, settings.images - 1, images).astype(int)
     shares = [count_classes(one.classes[picked], len(names)) / one.classes[0].size for one in drawn]
-    present = np.concatenate(shares)[:, 1:] >= LEAST_SHARE
+    present = np.concatenate(shares)[:, 1:] >= MIN_SHARE
     trunk = find_trunk()
     found = {"Lite0": [], "histograms": []}
     for one in drawn:

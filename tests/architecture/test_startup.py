@@ -69,7 +69,7 @@ print(time.process_time() - begin, *sys.modules)
 
 
 @pytest.mark.parametrize(
-    "module", ["navarena.cli.evaluating", "navarena.cli.robustness", "navarena.agents.loading"]
+    "module", ["navarena.cli.runs.evaluating", "navarena.cli.runs.robustness", "navarena.agents.loading"]
 )
 def test_modules_can_be_imported_first(module: str) -> None:
     """Packages that import their names late must not hide a circle of imports."""

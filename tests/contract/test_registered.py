@@ -17,7 +17,7 @@ import pytest
 
 from graph_world import write_sources
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.catalog import AGENTS
+from navarena.agents.catalog import AGENTS, SHIPPED
 from navarena.agents.loading import load_agent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.catalog import get_recipe
@@ -58,11 +58,15 @@ FOR_SOME = {
     "vlm": ("none", r"expected vlm\?url=http://HOST:PORT/v1&model=NAME, got no url"),
     "modular-goat": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
+    **dict.fromkeys(SHIPPED, ("pointnav objectnav", "expected a protocol with the actions stop")),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
 
 WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
 """Agents that need trained parts -> how the tests name them, with parts made here."""
+
+SIZES = dict.fromkeys(SHIPPED, (64, 48))
+"""Agents that read images of one size at least -> its width and height; others get 20 x 12 pixels."""
 
 
 class Floors:
@@ -95,12 +99,13 @@ def made_parts(monkeypatch):
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
 
 
-def small_task(protocol_id):
-    """The task; with cameras of a quarter of a thousand pixels."""
+def small_task(protocol_id, size=(20, 12)):
+    """The task; with cameras of `size` pixels, width and height."""
     task = get_task(protocol_id)
     if isinstance(task, GraphTask):
         return task
-    cameras = tuple(replace(camera, width_px=20, height_px=12) for camera in task.embodiment.cameras)
+    width, height = size
+    cameras = tuple(replace(camera, width_px=width, height_px=height) for camera in task.embodiment.cameras)
     task.embodiment = replace(task.embodiment, cameras=cameras)
     return task
 
@@ -360,7 +365,7 @@ def run_agent(name, task, episodes, seed):
 
 @pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1", "goat-v1"])
 def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
-    task = small_task(protocol_id)
+    task = small_task(protocol_id, SIZES.get(agent_name, (20, 12)))
     kinds, refusal = FOR_SOME.get(agent_name, (protocol_id, ""))
     if not protocol_id.startswith(tuple(kinds.split())):
         with pytest.raises(InputError, match=refusal):

@@ -93,6 +93,7 @@ def test_noise_grows_with_the_square_of_depth() -> None:
         (np.full((80, 80, 5), np.nan), "finite numbers from 0"),
         (np.ones((80, 400), int), "finite numbers from 0"),
         (b"not an array", "damaged or of another kind"),
+        (b"\x93NUMPY\x01\x00\x06\x00{'a\x00\n\n", "damaged or of another kind"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, content: np.ndarray | bytes, message: str) -> None:

@@ -46,8 +46,8 @@ def test_info_describes_the_file(made, capsys):
         *("unreachable", "format", "files", "unknown_fields", "notices", "errata"),
     }
     assert (output["episodes"], output["scenes"], output["protocol"]) == (12, 1, "pointnav-v1")
-    assert 1 <= output["geodesic"]["least"] <= output["geodesic"]["most"] <= 30
-    assert output["ratio"]["least"] >= 1 - 1e-9
+    assert 1 <= output["geodesic"]["minimum"] <= output["geodesic"]["maximum"] <= 30
+    assert output["ratio"]["minimum"] >= 1 - 1e-9
     assert main(["episodes", "info", str(made)]) == 0
     assert "12 episodes in 1 scene," in capsys.readouterr().out
 

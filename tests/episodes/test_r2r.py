@@ -136,7 +136,7 @@ def test_words(sentence, words):
 
 
 def test_vocabulary_round_trip(tmp_path):
-    vocabulary = build_vocabulary(["go left", "go right", "go left now"], least_count=2)
+    vocabulary = build_vocabulary(["go left", "go right", "go left now"], min_count=2)
     assert vocabulary.words == ("<PAD>", "<UNK>", "<EOS>", "go", "left")
     assert vocabulary.encode("Go left, please") == (3, 4, 1, 1)
     assert vocabulary.decode((3, 4, 0, 0)) == "go left"
@@ -162,7 +162,7 @@ def test_encoding_a_file(tmp_path):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text("abc .,!?", max_size=20), max_size=5))
 def test_known_words_survive_encoding(sentences):
-    vocabulary = build_vocabulary(sentences, least_count=1)
+    vocabulary = build_vocabulary(sentences, min_count=1)
     for sentence in sentences:
         assert vocabulary.decode(vocabulary.encode(sentence)) == " ".join(split_words(sentence))
     assert isinstance(vocabulary, Vocabulary)

@@ -47,7 +47,7 @@ def test_points():
     assert numbers.geodesic.spread == Spread(0.0, 3.5, 4.0, 6.0) and numbers.path_length == 14
     assert numbers.euclidean.spread == Spread(0.0, 13 / 6, 1.5, 5.0)
     assert numbers.ratio.spread.mean == pytest.approx((1.2 + 1 + 1.5) / 3)
-    assert (numbers.ratio.spread.least, numbers.ratio.spread.most) == (1.0, 1.5)
+    assert (numbers.ratio.spread.minimum, numbers.ratio.spread.maximum) == (1.0, 1.5)
     assert not numbers.categories and not numbers.instances_by_category
 
 
@@ -74,14 +74,14 @@ def test_several_goals_are_a_way_through_all_of_them():
     goal = MultiGoal((red, replace(BARE, category="blue", position=START)))
     numbers = compute_statistics([episode(goal, 12.0)])
     assert numbers.categories == {"blue": 1, "red": 1} and numbers.goals == {2: 1}
-    assert numbers.euclidean.spread.most == 10 and numbers.ratio.spread.most == 1.2
+    assert numbers.euclidean.spread.maximum == 10 and numbers.ratio.spread.maximum == 1.2
 
 
 def test_images_count_their_objects():
     image = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 512, 512)
     episodes = [episode(ImageGoal(replace(NEAR), image), 5.0) for _ in range(3)]
     numbers = compute_statistics(episodes)
-    assert numbers.instances_by_category == {"bed": 1} and numbers.euclidean.spread.most == 5
+    assert numbers.instances_by_category == {"bed": 1} and numbers.euclidean.spread.maximum == 5
 
 
 def test_hidden_goals_have_no_distance():

@@ -47,8 +47,8 @@ def corridor(monkeypatch, tmp_path):
 
     monkeypatch.setattr("navarena.evaluation.running.runner.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.evaluation.running.replay.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.cli.evaluating.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.cli.evaluating.open_plans", lambda benchmark: make_plan)
+    monkeypatch.setattr("navarena.cli.runs.evaluating.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.cli.runs.evaluating.open_plans", lambda benchmark: make_plan)
     monkeypatch.chdir(tmp_path)
 
 
@@ -102,7 +102,7 @@ def test_keys_are_documented():
         ("evaluate:Evaluate", EVALUATE_KEYS | METRIC_KEYS),
         ("replay:Replay", REPLAY_KEYS | DIFFERENCE_KEYS),
     ]:
-        card = load_target(f"navarena.cli.{command}").__doc__
+        card = load_target(f"navarena.cli.runs.{command}").__doc__
         assert [key for key in keys if key not in card] == []
 
 

@@ -14,8 +14,8 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import PolicySettings
-from navarena.learning.setup import make_training_task
-from navarena.learning.training import Training
+from navarena.learning.trainings.setup import make_training_task
+from navarena.learning.trainings.training import Training
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.catalog import TASKS

@@ -6,11 +6,11 @@ import numpy as np
 
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, constant
-from navarena.learning.setup import make_training_task
-from navarena.learning.training import Training
+from navarena.learning.trainings.setup import make_training_task
+from navarena.learning.trainings.training import Training
 from navarena.simulation.world import World, WorldCache
 from worlds import draw_navmesh, draw_scene
 

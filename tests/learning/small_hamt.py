@@ -1,11 +1,10 @@
 """A tiny HAMT and what it sees, for tests of learning on graphs."""
 
-from navarena.learning.graph_inputs import GRAPH_INPUTS
-from navarena.learning.hamt_settings import HAMTSettings
-from navarena.learning.inputs import InputSpec
+from navarena.learning.inputs import GRAPH_INPUTS, InputSpec
+from navarena.learning.networks.hamt_settings import HAMTSettings
 
 TINY = HAMTSettings(
-    words=30, most_words=8, features=5, width=12, heads=3, inner=16, text_layers=1, panorama_layers=1,
+    words=30, max_words=8, features=5, width=12, heads=3, inner=16, text_layers=1, panorama_layers=1,
     cross_layers=2, steps=12, feature_dropout=0.5,
 )  # fmt: skip
 SHAPES = {

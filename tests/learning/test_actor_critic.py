@@ -16,8 +16,8 @@ from navarena.learning.policy import Judgement, Policy  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import ActorCriticSettings, Schedule  # noqa: E402
 from navarena.learning.storage import Rollout  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
-from navarena.learning.updates import update_imitation  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.learning.trainings.updates import update_imitation  # noqa: E402
 
 pytestmark = pytest.mark.learn
 

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 from navarena.agents.agent import Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.adaptation import Adapter  # noqa: E402
-from navarena.learning.agent import find_checkpoint  # noqa: E402
-from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
-from navarena.learning.checkpoints import load_policy  # noqa: E402
+from navarena.learning.agents.adaptation import Adapter  # noqa: E402
+from navarena.learning.agents.policy_agent import find_checkpoint  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 from navarena.tasks.calibration_env import CalibrationEnv  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402

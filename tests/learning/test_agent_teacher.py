@@ -11,9 +11,9 @@ from navarena.agents.agent import Agent, Boundary, Start  # noqa: E402
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
-from navarena.learning.agent_teacher import AgentTeacher  # noqa: E402
+from navarena.learning.rollouts.teaching import AgentTeacher  # noqa: E402
 from navarena.learning.settings import constant  # noqa: E402
-from navarena.learning.setup import make_training_task  # noqa: E402
+from navarena.learning.trainings.setup import make_training_task  # noqa: E402
 from navarena.mapping import SteeringSettings, TerrainSettings  # noqa: E402
 from navarena.simulation.world import WorldCache  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402

@@ -10,8 +10,7 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
-from navarena.learning.aggregation import Aggregator, order_by_length, order_by_tours  # noqa: E402
-from navarena.learning.auxiliary_settings import PROGRESS  # noqa: E402
+from navarena.learning.auxiliaries.settings import PROGRESS  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     AggregationSettings,
     ImitationSettings,
@@ -20,8 +19,9 @@ from navarena.learning.settings import (  # noqa: E402
     powers,
 )
 from navarena.learning.storage import EpisodeEnd  # noqa: E402
-from navarena.learning.store import INDEX, SHARDS, Entry, TrajectoryStore  # noqa: E402
-from navarena.learning.updates import make_optimiser  # noqa: E402
+from navarena.learning.trainings.aggregation import Aggregator, order_by_length, order_by_tours  # noqa: E402
+from navarena.learning.trainings.store import INDEX, SHARDS, Entry, TrajectoryStore  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser  # noqa: E402
 
 from .made import fill_rollout, make_policy  # noqa: E402
 from .test_training import TINY, make_training, same  # noqa: E402

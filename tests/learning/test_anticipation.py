@@ -124,7 +124,7 @@ def test_the_agent_plans_on_what_it_anticipates(folder):
     anticipated = np.argwhere((scores != 0) & ~seen)
     assert len(anticipated) and np.abs(scores[~seen]).max() == MAX_VOTES
     assert (anticipated >= box[[0, 2]]).all() and (anticipated < box[[1, 3]]).all()
-    agent._votes.clear()
+    agent._evidence.clear()
     assert agent.known(0, maps)[0] is not None and (agent.known(0, maps)[0] == before[0, 0]).all()
 
 

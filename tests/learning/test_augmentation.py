@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.corruptions.augmentations import change_colors  # noqa: E402
-from navarena.learning.augmentation import Augmenter, draw_changes, jitter_images, move_images  # noqa: E402
-from navarena.learning.auxiliary_settings import AugmentationSettings  # noqa: E402
+from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.rollouts.augmentation import Augmenter, draw_changes, jitter_images, move_images  # noqa: E402
 
 pytestmark = pytest.mark.learn
 

@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
-from navarena.learning.auxiliaries import AuxiliaryHeads, judge_fragment, watch  # noqa: E402
-from navarena.learning.auxiliary_losses import (  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, judge_fragment, watch  # noqa: E402
+from navarena.learning.auxiliaries.losses import (  # noqa: E402
     contrast_loss,
     count_horizons,
     count_pairs,
@@ -23,7 +23,7 @@ from navarena.learning.auxiliary_losses import (  # noqa: E402
     temporal_distance_loss,
     turn_images,
 )
-from navarena.learning.auxiliary_settings import (  # noqa: E402
+from navarena.learning.auxiliaries.settings import (  # noqa: E402
     CPC_ACTION,
     INVERSE_DYNAMICS,
     PROGRESS,
@@ -32,10 +32,11 @@ from navarena.learning.auxiliary_settings import (  # noqa: E402
     TEMPORAL_DISTANCE,
     Auxiliary,
 )
-from navarena.learning.checkpoints import MODEL, RESUME, load_policy  # noqa: E402
+from navarena.learning.checkpoints.files import MODEL, RESUME  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings, constant  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
 

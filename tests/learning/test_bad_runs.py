@@ -15,9 +15,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning import memory_needs  # noqa: E402
-from navarena.learning.checkpoints import MODEL  # noqa: E402
-from navarena.learning.training import LOG  # noqa: E402
+from navarena.learning.checkpoints.files import MODEL  # noqa: E402
+from navarena.learning.rollouts import memory_needs  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 

@@ -12,25 +12,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.cli.curves import read_training  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
-from navarena.cli.train import spell_settings  # noqa: E402
+from navarena.cli.training.curves import read_training  # noqa: E402
+from navarena.cli.training.train import spell_settings  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
-from navarena.learning.agent import find_vocabulary, require_fitting  # noqa: E402
-from navarena.learning.checkpoints import (  # noqa: E402
-    BEST,
-    INFO,
-    MODEL,
-    RESUME,
-    earlier_folders,
-    encode_info,
-    load_policy,
-    read_info,
-)
-from navarena.learning.exporting import export_checkpoint  # noqa: E402
-from navarena.learning.health import describe_health  # noqa: E402
+from navarena.learning.agents.policy_agent import find_vocabulary, require_fitting  # noqa: E402
+from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
+from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.trainings.log import describe_health  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
@@ -157,7 +149,7 @@ def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
     assert all(one["evaluations"] == 4 and one["frames"] == 256 for one in told["runs"])
     text = page.read_text()
     assert "http" not in text.replace("http://www.w3.org", "") and text.count("<svg") >= 8
-    for words in ("Success in houses apart against million frames", "minutes of a core", "imitation loss"):
+    for words in ("Success in held-out houses against million frames", "minutes of a core", "imitation loss"):
         assert words.lower() in text.lower()
     run = read_training(trained)
     best = read_info(trained / BEST)

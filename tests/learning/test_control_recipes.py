@@ -8,10 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.cli.train import change_setting  # noqa: E402
-from navarena.learning.checkpoints import read_info  # noqa: E402
+from navarena.cli.training.train import change_setting  # noqa: E402
+from navarena.learning.checkpoints.policies import read_info  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 from .test_recipes import mini  # noqa: E402
 

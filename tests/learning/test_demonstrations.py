@@ -13,10 +13,10 @@ from navarena.evaluation.demonstrations.manifest import read_manifest, write_man
 from navarena.evaluation.demonstrations.reading import open_demos  # noqa: E402
 from navarena.evaluation.demonstrations.writing import DemoSettings, write_demonstrations  # noqa: E402
 from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
-from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
-from navarena.learning.demonstrations import DemoTraining  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
+from navarena.learning.trainings.demonstrations import DemoTraining  # noqa: E402
 
 pytestmark = pytest.mark.learn
 

@@ -14,12 +14,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.checkpoints import MODEL, RESUME  # noqa: E402
+from navarena.learning.checkpoints.files import MODEL, RESUME  # noqa: E402
 from navarena.learning.distributed import PARTS, Processes, load_part, part_path, save_part  # noqa: E402
-from navarena.learning.returns import normalise_advantages  # noqa: E402
+from navarena.learning.rollouts.returns import normalise_advantages  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings  # noqa: E402
-from navarena.learning.training import LOG  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import fill_rollout, make_policy  # noqa: E402
 from .test_training import TINY, make_training, same  # noqa: E402

@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.language.vocabulary import route_vocabulary  # noqa: E402
-from navarena.learning.checkpoints import read_info  # noqa: E402
-from navarena.learning.follower_settings import PAPER, FollowerSettings  # noqa: E402
+from navarena.learning.checkpoints.policies import read_info  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.follower_settings import PAPER, FollowerSettings  # noqa: E402
 from navarena.learning.networks.instructions import (  # noqa: E402
     InstructionEncoder,
     Texts,
@@ -24,7 +24,7 @@ from navarena.learning.published.names import rename_resnet  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings, constant  # noqa: E402
 from navarena.learning.storage import NO_LABEL  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 from .made import draw_from, make_policy  # noqa: E402
 from .test_recipes import mini  # noqa: E402

@@ -7,11 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.learning.auxiliary_settings import ROTATION  # noqa: E402
-from navarena.learning.encoder_settings import RANDOM_TRUNK, EncoderSettings  # noqa: E402
+from navarena.learning.auxiliaries.settings import ROTATION  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.encoder_settings import RANDOM_TRUNK, EncoderSettings  # noqa: E402
 from navarena.learning.settings import AggregationSettings, PolicySettings  # noqa: E402
-from navarena.learning.training import STORE  # noqa: E402
+from navarena.learning.trainings.training import STORE  # noqa: E402
 
 from .made import make_policy  # noqa: E402
 from .test_followers import RGB, TOKENS, observe  # noqa: E402

@@ -11,20 +11,19 @@ torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
-from navarena.cli.train import adapt_first  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import ENCODERS, find_encoder  # noqa: E402
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows  # noqa: E402
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.encoders import scale_goals  # noqa: E402
 from navarena.learning.networks.trunks import TRUNK, load_trunk  # noqa: E402
 from navarena.learning.policy import RecurrentPolicy  # noqa: E402
 from navarena.learning.recipes import goat as module  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
-from navarena.learning.setup import FIRST  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.setup import FIRST  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -75,9 +74,7 @@ def mini(recipe, updates=2):
 
 def train(folder, recipe):
     if recipe.first:
-        with closing(
-            Training(mini(adapt_first(RECIPES.get(recipe.first), recipe), 1), folder / FIRST)
-        ) as first:
+        with closing(Training(mini(recipe.make_first()[1], 1), folder / FIRST)) as first:
             first.run()
     rows = []
     with closing(Training(mini(recipe), folder)) as training:

@@ -12,15 +12,15 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation import EvaluationSettings, evaluate  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
-from navarena.learning.collection import Collector  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
-from navarena.learning.hamt_settings import SMALL, TOUR_ROWS  # noqa: E402
 from navarena.learning.inputs import TOKENS  # noqa: E402
 from navarena.learning.networks.hamt import ObservedSteps  # noqa: E402
+from navarena.learning.networks.hamt_settings import SMALL, TOUR_ROWS  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.rollouts.collection import Collector  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.learning.tensors import take_rows  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.scenes.graphs.panorama import panorama_angles  # noqa: E402
 from navarena.tasks.task import StepResult  # noqa: E402
 

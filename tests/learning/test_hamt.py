@@ -8,14 +8,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
 from navarena.learning.networks.hamt import HAMT, ObservedSteps  # noqa: E402
+from navarena.learning.networks.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
 from navarena.learning.published.hamt import load_hamt, rename_hamt, save_hamt  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
 TINY = HAMTSettings(
-    words=30, most_words=8, features=5, width=12, heads=3, inner=16, text_layers=2, panorama_layers=1,
+    words=30, max_words=8, features=5, width=12, heads=3, inner=16, text_layers=2, panorama_layers=1,
     cross_layers=2, steps=12,
 )  # fmt: skip
 TOKENS = torch.tensor([4, 7, 9, 2, 0, 0])

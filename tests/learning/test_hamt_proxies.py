@@ -8,10 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
-from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
-from navarena.learning.networks.hamt_proxies import ProxyHeads  # noqa: E402
-from navarena.learning.proxies import (  # noqa: E402
+from navarena.learning.auxiliaries.proxies import (  # noqa: E402
     DISTANCES,
     ProxyLearner,
     action_angles,
@@ -27,12 +24,15 @@ from navarena.learning.proxies import (  # noqa: E402
     shuffle_steps,
     view_shares,
 )
-from navarena.learning.proxy_settings import PROXIES, ProxySettings  # noqa: E402
+from navarena.learning.auxiliaries.settings import PROXIES, ProxySettings  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
+from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
+from navarena.learning.networks.hamt_proxies import ProxyHeads  # noqa: E402
 from navarena.learning.published.hamt import rename_proxies  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import Schedule  # noqa: E402
 from navarena.learning.storage import Fragment  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 from .small_hamt import INPUTS, TINY  # noqa: E402
 

@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec, choose_inputs  # noqa: E402
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.networks.encoders import ObservationEncoder  # noqa: E402
 from navarena.learning.networks.map_encoder import ROWS, MapEncoder  # noqa: E402
 from navarena.tasks.sensors.catalog import GOAL_SENSORS  # noqa: E402

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.networks.map_memories import (  # noqa: E402
     MAP,
     POSE,
@@ -17,7 +17,7 @@ from navarena.learning.networks.map_memories import (  # noqa: E402
     ProjectedMapMemory,
     RecognisedMapMemory,
 )
-from navarena.learning.neural_map_settings import NeuralMapSettings  # noqa: E402
+from navarena.learning.networks.neural_map_settings import NeuralMapSettings  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.mapping.egocentric import turn_blended  # noqa: E402
 from navarena.mapping.feature_map import FeatureMaps, write_recognised  # noqa: E402

@@ -12,14 +12,14 @@ from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import MultiGoal, ObjectInstance  # noqa: E402
-from navarena.learning.auxiliaries import AuxiliaryHeads, judge_fragment  # noqa: E402
-from navarena.learning.auxiliary_settings import SEEN_CLASS  # noqa: E402
-from navarena.learning.checkpoints import MODEL  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, judge_fragment  # noqa: E402
+from navarena.learning.auxiliaries.settings import SEEN_CLASS  # noqa: E402
+from navarena.learning.checkpoints.files import MODEL  # noqa: E402
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
-from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
-from navarena.learning.setup import make_training_task  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
+from navarena.learning.trainings.setup import make_training_task  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_ppo  # noqa: E402
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 from worlds import HALL, draw_navmesh, draw_scene  # noqa: E402

@@ -9,9 +9,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.augmentation import Augmenter, mirror_actions  # noqa: E402
-from navarena.learning.auxiliary_settings import AugmentationSettings  # noqa: E402
+from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.rollouts.augmentation import Augmenter, mirror_actions  # noqa: E402
 
 from .test_training import TINY, make_training, same, stop_after  # noqa: E402
 

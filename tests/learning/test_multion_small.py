@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import ImitationSettings, PPOSettings  # noqa: E402
-from navarena.learning.setup import describe_policy, make_training_task  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
+from navarena.learning.trainings.setup import describe_policy, make_training_task  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 
 from .made import fill_rollout  # noqa: E402

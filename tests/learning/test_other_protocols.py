@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.checkpoints import save_policy  # noqa: E402
+from navarena.learning.checkpoints.policies import save_policy  # noqa: E402
 from navarena.learning.networks.heads import CategoricalHead  # noqa: E402
-from navarena.learning.setup import describe_policy, make_training_task  # noqa: E402
+from navarena.learning.trainings.setup import describe_policy, make_training_task  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 

@@ -8,15 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
-from navarena.learning.auxiliaries import AuxiliaryHeads, watch  # noqa: E402
-from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
-from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.embedded_encoder import (  # noqa: E402
     EmbeddedEncoder,
     ResNetEncoder,
     read_image,
 )
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.networks.normaliser import RunningNormaliser  # noqa: E402
 from navarena.learning.networks.resnet import ResNet, shrink  # noqa: E402
 from navarena.learning.networks.tiled_encoder import TiledGoalEncoder  # noqa: E402
@@ -24,8 +24,8 @@ from navarena.learning.networks.trunks import load_trunk, rename_torchvision  # 
 from navarena.learning.policy import RecurrentPolicy  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.learning.storage import Fragment  # noqa: E402
-from navarena.learning.training import Training, make_training_task  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
+from navarena.learning.trainings.training import Training, make_training_task  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_ppo  # noqa: E402
 
 from .made import fill_rollout  # noqa: E402
 from .papers import count_trained, get_recipe, paper_inputs, paper_policy, random_observations  # noqa: E402

@@ -13,7 +13,7 @@ from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
 from navarena.episodes.encoding.catalog import make_encoder  # noqa: E402
-from navarena.learning.checkpoints import load_policy  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.published.importing import import_checkpoint  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 

@@ -10,14 +10,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.cli.train import adapt_first  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.inflections import count_inflections, measure_inflections  # noqa: E402
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
-from navarena.learning.setup import FIRST  # noqa: E402
-from navarena.learning.training import Training  # noqa: E402
+from navarena.learning.trainings.inflections import count_inflections, measure_inflections  # noqa: E402
+from navarena.learning.trainings.setup import FIRST  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -52,7 +51,7 @@ def count_parameters(policy):
 def test_recipes_start_and_have_their_size(tmp_path, name):
     recipe = RECIPES.get(name)
     if recipe.first:
-        first = mini(adapt_first(RECIPES.get(recipe.first), recipe), updates=1)
+        first = mini(recipe.make_first()[1], updates=1)
         with closing(Training(first, tmp_path / FIRST)) as before:
             before.run()
     training = Training(mini(recipe), tmp_path)

@@ -55,7 +55,7 @@ def test_one_that_is_not_installed_says_how(monkeypatch):
 def test_an_installed_one_is_listed_and_plays(tmp_path, monkeypatch, capsys):
     pytest.importorskip("torch")
     from navarena.cli.main import main
-    from navarena.learning.exporting import export_checkpoint
+    from navarena.learning.checkpoints.exporting import export_checkpoint
 
     from .rooms import WATCHED, train_in_rooms
 

@@ -4,7 +4,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.learning import updates  # noqa: E402
 from navarena.learning.networks.heads import CategoricalHead  # noqa: E402
 from navarena.learning.policy import RecurrentPolicy  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
@@ -14,6 +13,7 @@ from navarena.learning.settings import (  # noqa: E402
     Schedule,
     constant,
 )
+from navarena.learning.trainings import updates  # noqa: E402
 
 from .cue_task import known_task, make_recipe, make_training, success_after  # noqa: E402
 

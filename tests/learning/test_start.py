@@ -9,12 +9,12 @@ torch = pytest.importorskip("torch")
 
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
-from navarena.learning.setup import FIRST  # noqa: E402
-from navarena.learning.training import LOG  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
+from navarena.learning.trainings.setup import FIRST  # noqa: E402
 
 from .test_training import PPO, TINY, make_training, same, stop_after  # noqa: E402
 

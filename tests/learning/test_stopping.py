@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 from navarena.agents.agent import Start  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
-from navarena.learning.auxiliary_losses import goal_distance_loss  # noqa: E402
-from navarena.learning.auxiliary_settings import GOAL_DISTANCE  # noqa: E402
+from navarena.learning.auxiliaries.losses import goal_distance_loss  # noqa: E402
+from navarena.learning.auxiliaries.settings import GOAL_DISTANCE  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from navarena.cli import train_seeds
 from navarena.cli.console import Console
-from navarena.cli.train import describe_failures
-from navarena.cli.train_seeds import SeedFailure, SeedTraining, read_frames, train_side_by_side
+from navarena.cli.training import seeds as train_seeds
+from navarena.cli.training.seeds import SeedFailure, SeedTraining, read_frames, train_side_by_side
+from navarena.cli.training.train import describe_failures
 
 SCRIPT = """#!/bin/sh
 cd "$(dirname "$0")"

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
-from navarena.cli.train import change_setting  # noqa: E402
+from navarena.cli.training.train import change_setting  # noqa: E402
 from navarena.core.errors import (  # noqa: E402
     CheckFailedError,
     FileError,
@@ -22,10 +22,12 @@ from navarena.core.errors import (  # noqa: E402
 )
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
-from navarena.learning.checkpoints import INFO, MODEL, RESUME, load_policy  # noqa: E402
-from navarena.learning.mixing import TeacherMix  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL, RESUME  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
+from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.recipes.recipe import Recipe  # noqa: E402
-from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
+from navarena.learning.rollouts.teaching import TeacherMix  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     HABITAT_DDPPO,
     ImitationSettings,
@@ -33,8 +35,9 @@ from navarena.learning.settings import (  # noqa: E402
     Schedule,
     constant,
 )
-from navarena.learning.setup import make_training_task  # noqa: E402
-from navarena.learning.training import LOG, Machine, Training  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
+from navarena.learning.trainings.setup import make_training_task  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 from worlds import draw_navmesh, draw_scene  # noqa: E402
@@ -359,7 +362,7 @@ def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
     with pytest.raises(FileError, match="does not belong to the checkpoint.json"):
         load_policy(tmp_path)
     (tmp_path / INFO).write_text(json.dumps({"format": "navarena-checkpoint-v9"}))
-    with pytest.raises(FileError, match="format navarena-checkpoint-v1 .* got 'navarena-checkpoint-v9'"):
+    with pytest.raises(FileError, match=r"expected a policy \(navarena-checkpoint-v1\) .* got '.*-v9'"):
         load_policy(tmp_path)
     (tmp_path / RESUME).write_bytes(b"nothing")
     with pytest.raises(FileError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Evaluation during training: houses apart, the best and earlier checkpoints, the same after a resume."""
+"""Evaluation during training: held-out houses, the best and earlier checkpoints, the same after a resume."""
 
 import errno
 import json
@@ -10,15 +10,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, StorageError, UnknownNameError  # noqa: E402
-from navarena.learning.checkpoints import BEST, INFO, MODEL, earlier_folders, load_policy, read_info  # noqa: E402
-from navarena.learning.selection import (  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL  # noqa: E402
+from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402
+from navarena.learning.checkpoints.selection import (  # noqa: E402
     CurvePoint,
     Score,
     TrainingEvaluationSettings,
     choose_best,
 )
-from navarena.learning.training import LOG  # noqa: E402
-from navarena.learning.training_evaluation import split_houses  # noqa: E402
+from navarena.learning.trainings.evaluation import split_houses  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 

@@ -16,7 +16,7 @@ from navarena.learning.losses import (  # noqa: E402
     turn_inflection_weights,
     value_loss,
 )
-from navarena.learning.returns import (  # noqa: E402
+from navarena.learning.rollouts.returns import (  # noqa: E402
     compute_advantages,
     explained_variance,
     normalise_advantages,
@@ -29,7 +29,7 @@ from navarena.learning.settings import (  # noqa: E402
     Schedule,
     constant,
 )
-from navarena.learning.updates import deal_slots, make_optimiser, update_imitation, update_ppo  # noqa: E402
+from navarena.learning.trainings.updates import deal_slots, make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import SMALL, fill_rollout, make_policy  # noqa: E402
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import CheckFailedError, InputError  # noqa: E402
-from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS  # noqa: E402
-from navarena.learning.distributed import Processes  # noqa: E402
-from navarena.learning.returns import compute_advantages, normalise_advantages, weigh_lengths  # noqa: E402
-from navarena.learning.setup import make_training_task  # noqa: E402
-from navarena.learning.training import Machine, Training  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
-from navarena.learning.variable_collection import Claims  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
+from navarena.learning.distributed import Machine, Processes  # noqa: E402
+from navarena.learning.rollouts.returns import compute_advantages, normalise_advantages, weigh_lengths  # noqa: E402
+from navarena.learning.rollouts.variable_collection import Claims  # noqa: E402
+from navarena.learning.trainings.setup import make_training_task  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_ppo  # noqa: E402
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from worlds import draw_navmesh, draw_scene  # noqa: E402
 

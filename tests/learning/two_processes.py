@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from navarena.core.errors import CheckFailedError  # noqa: E402
 from navarena.learning.distributed import join_processes  # noqa: E402
 from navarena.learning.storage import STEPWISE, Rollout  # noqa: E402
 from navarena.learning.tensors import torch  # noqa: E402
-from navarena.learning.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
+from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 
 def take_slots(whole, slots):
@@ -62,14 +63,17 @@ def main():
     torch.set_num_threads(1)
     processes, _ = join_processes()
     folder = Path(sys.argv[1])
-    learn(processes, folder)
-    train(processes, folder)
-    if processes.rank:
-        os._exit(0)  # without a word to the other one
-    try:
-        processes.wait()
-    except CheckFailedError as error:
-        print(error)
+    with closing(
+        processes
+    ):  # PyTorch aborts now and then where connections are open at the interpreter's end
+        learn(processes, folder)
+        train(processes, folder)
+        if processes.rank:
+            os._exit(0)  # without a word to the other one
+        try:
+            processes.wait()
+        except CheckFailedError as error:
+            print(error)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def test_sectors_need_a_heading_for_each_body(yaws):
 @pytest.mark.parametrize("depth_range", [(5.0, 0.5), (-1.0, 2.0), (0.5, np.nan)])
 def test_the_range_of_a_segmented_image_grows(depth_range):
     segments, rgb = np.zeros((4, 4), np.int32), np.zeros((4, 4, 3), np.uint8)
-    with pytest.raises(InputError, match="0 <= nearest < farthest"):
+    with pytest.raises(InputError, match="0 <= min_range < max_range"):
         SegmentedImage(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, depth_range)
 
 

@@ -26,7 +26,7 @@ def test_seeds_share_a_colour_and_a_label():
     runs = [make_run("dagger", 0), make_run("dagger", 1), make_run("ppo", 0, "value_loss")]
     page = render_learning_curves(runs)
     assert RUN_COLORS[0] in page and RUN_COLORS[1] in page and RUN_COLORS[2] not in page
-    success = page[page.index("Success in houses apart by million frames") :]
+    success = page[page.index("Success in held-out houses by million frames") :]
     success = success[: success.index("</svg>")]
     assert success.count(">dagger<") == 1 and success.count(">ppo<") == 1
     assert "imitation loss" in page and "value loss" in page and "entropy (nats)" not in page

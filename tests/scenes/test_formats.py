@@ -410,6 +410,9 @@ def test_gltf_with_files_beside_it_and_16_bit_colors(tmp_path):
     path = _write(tmp_path / "a.gltf", json.dumps(header))
     scene = import_mesh(path)
     assert scene.vertex_color.tolist() == [[255, 0, 1], [0, 128, 0], [0, 0, 0]]
+    header["accessors"][1]["type"] = "VEC2"
+    with pytest.raises(FileError, match=r"3 or 4 numbers of colour for each of 3 vertices, got \(3, 2\)$"):
+        import_mesh(_write(tmp_path / "b.gltf", json.dumps(header)))
     (tmp_path / "my data.bin").unlink()
     with pytest.raises(FileError, match="cannot import .*a.gltf"):
         import_mesh(path)

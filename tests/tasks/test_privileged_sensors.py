@@ -11,6 +11,7 @@ from navarena.evaluation import EvaluationSettings, evaluate
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.identity import Identity
 from navarena.simulation.sensors import SENSORS
+from navarena.tasks import get_task
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.sensors import GOAL_SENSORS
 from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
@@ -33,6 +34,22 @@ def test_the_registries_say_which_are_privileged():
 def test_a_batch_names_them():
     batch = NavigationBatch(SmallPointNav(), 1, 1, ("gps", "instance", "semantic_map", "rgb"), make_cache())
     assert batch.privileged_sensors == ("instance", "semantic_map")
+
+
+POINTS = ("pointgoal", "pointgoal_with_gps_compass")
+
+
+@pytest.mark.parametrize(
+    "protocol_id, asked, expected",
+    [
+        ("pointnav-v1", POINTS, ()),  # that of the start is the first observation of the other
+        ("pointnav-habitat2020-v1", POINTS, ("pointgoal_with_gps_compass",)),
+        ("objectnav-habitat2020-v1", ("gps", "pointgoal", "objectgoal"), ("pointgoal",)),
+        ("multion-1on-v1", ("pointgoal_with_gps_compass", "compass"), ("pointgoal_with_gps_compass",)),
+    ],
+)
+def test_where_the_goal_is_may_be_asked_in_pointnav_alone(protocol_id, asked, expected):
+    assert NavigationBatch(get_task(protocol_id), 1, 1, asked, make_cache()).privileged_sensors == expected
 
 
 class Liar(Agent):

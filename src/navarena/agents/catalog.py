@@ -40,10 +40,10 @@ INSTALL_SHIPPED = "pip install ./checkpoints"
 AGENT_FILES = Registry(
     "kind of agent file",
     {
-        "checkpoint": "navarena.learning.agent:find_checkpoint",
+        "checkpoint": "navarena.learning.agents.policy_agent:find_checkpoint",
         "occupancy-anticipation": "navarena.learning.anticipation.agent:find_anticipation",
-        "skill-chain": "navarena.learning.skill_chain:find_chain",
-        "stopping": "navarena.learning.stopping:find_stopping",
+        "skill-chain": "navarena.learning.agents.skill_chain:find_chain",
+        "stopping": "navarena.learning.agents.stopping:find_stopping",
     },
     "navarena.agent_files",
 )

@@ -44,7 +44,8 @@ class Bench:
     benchmarks: tyro.conf.Positional[tuple[Benchmark, ...]] = ()
     """What to measure; everything when none is named, learning only where PyTorch is installed."""
     device: str = "cpu"
-    """Of render alone: cuda, cuda:1 or warp-cpu measures NVIDIA Warp's renderer (needs navarena[gpu])."""
+    """Device of the benchmark render: cuda, cuda:1 or warp-cpu measures NVIDIA Warp's renderer (needs
+    navarena[gpu])."""
     quick: bool = False
     """Fewer repetitions: seconds instead of minutes, with more noise."""
     json: bool = False

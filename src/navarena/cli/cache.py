@@ -46,7 +46,7 @@ class CacheInfo:
 
 @dataclass(frozen=True)
 class CacheClear:
-    """Empty the cache folder. It is filled again when it is needed."""
+    """Empty the cache folder. It is filled again as needed."""
 
     kind: tyro.conf.Positional[tuple[str, ...]] = ()
     """What to delete, such as scene, navmesh, render or kernels; everything when none is named."""

@@ -53,77 +53,102 @@ class Entry:
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
-    "play": Entry("navarena.cli.play:Play", "play episodes by hand, in a browser"),
+    "evaluate": Entry("navarena.cli.runs.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "play": Entry("navarena.cli.runs.play:Play", "play episodes by hand, in a browser"),
     "train": Entry(
-        "navarena.cli.train:Train",
+        "navarena.cli.training.train:Train",
         "train a policy, a segmenter or a joint space by a recipe",
-        "navarena.cli.train:spell_settings",
+        "navarena.cli.training.train:spell_settings",
     ),
-    "demos": Entry("navarena.cli.demos:Demos", "write what an agent saw and did as a data set"),
-    "checkpoint info": Entry("navarena.cli.checkpoint:CheckpointInfoCommand", "describe a checkpoint"),
-    "checkpoint export": Entry("navarena.cli.checkpoint:CheckpointExport", "write a small copy that acts"),
-    "checkpoint select": Entry("navarena.cli.checkpoint:CheckpointSelect", "choose the best checkpoint"),
-    "checkpoint curves": Entry("navarena.cli.curves:CheckpointCurves", "draw curves of trainings"),
+    "demos": Entry("navarena.cli.training.demos:Demos", "write what an agent saw and did as a data set"),
+    "checkpoint info": Entry(
+        "navarena.cli.training.checkpoint:CheckpointInfoCommand", "describe a checkpoint"
+    ),
+    "checkpoint export": Entry(
+        "navarena.cli.training.checkpoint:CheckpointExport", "write a small copy that acts"
+    ),
+    "checkpoint select": Entry(
+        "navarena.cli.training.checkpoint:CheckpointSelect", "choose the best checkpoint"
+    ),
+    "checkpoint curves": Entry("navarena.cli.training.curves:CheckpointCurves", "draw curves of trainings"),
     "checkpoint import": Entry(
-        "navarena.cli.checkpoint_import:CheckpointImport", "turn published weights into a checkpoint"
+        "navarena.cli.training.checkpoint_import:CheckpointImport", "turn published weights into a checkpoint"
     ),
-    "serve": Entry("navarena.cli.serve:Serve", "host a challenge"),
-    "serve export": Entry("navarena.cli.serve_transfer:ServeExport", "write a challenge to a folder"),
-    "serve import": Entry("navarena.cli.serve_transfer:ServeImport", "restore a challenge from a folder"),
-    "serve-worker": Entry("navarena.cli.serve:ServeWorker", "execute the submissions of a challenge"),
-    "submit": Entry("navarena.cli.submit:Submit", "send a run to a challenge"),
-    "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
-    "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
-    "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
-    "analyse": Entry("navarena.cli.analyse:Analyse", "compute tables of the papers from runs"),
-    "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
-    "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
-    "report": Entry("navarena.cli.report:Report", "write runs into one HTML page"),
+    "serve": Entry("navarena.cli.challenge.serve:Serve", "host a challenge"),
+    "serve export": Entry("navarena.cli.challenge.transfer:ServeExport", "write a challenge to a folder"),
+    "serve import": Entry("navarena.cli.challenge.transfer:ServeImport", "restore a challenge from a folder"),
+    "serve-worker": Entry(
+        "navarena.cli.challenge.serve:ServeWorker", "execute the submissions of a challenge"
+    ),
+    "submit": Entry("navarena.cli.challenge.submit:Submit", "send a run to a challenge"),
+    "export": Entry("navarena.cli.runs.exchange:Export", "write a run in the layout of reference code"),
+    "import": Entry("navarena.cli.runs.exchange:Import", "turn results of other code into a run"),
+    "failures": Entry("navarena.cli.runs.failures:Failures", "classify why episodes of a run failed"),
+    "analyse": Entry("navarena.cli.runs.analyse:Analyse", "compute tables of the papers from runs"),
+    "compare": Entry("navarena.cli.runs.compare:Compare", "compare finished runs on the same episodes"),
+    "replay": Entry("navarena.cli.runs.replay:Replay", "re-execute a run's actions and check its metrics"),
+    "report": Entry("navarena.cli.runs.report:Report", "write runs into one HTML page"),
     "robustness": Entry(
-        "navarena.cli.robustness:RobustnessCommand", "report the degradation under corruptions"
+        "navarena.cli.runs.robustness:RobustnessCommand", "report the degradation under corruptions"
     ),
     "list": Entry("navarena.cli.listing:List", "list protocols, agents, sensors or scenes"),
     "doctor": Entry("navarena.cli.doctor:Doctor", "check what works here and what is missing"),
     "bench": Entry("navarena.cli.bench:Bench", "measure speed on this machine"),
-    "scene import": Entry("navarena.cli.scene:SceneImport", "compile a mesh file"),
-    "scene make": Entry("navarena.cli.scene:SceneMake", "generate a house"),
-    "scene info": Entry("navarena.cli.scene:SceneInfo", "describe a scene"),
-    "scene view": Entry("navarena.cli.scene_view:SceneView", "walk through a scene, in a browser"),
-    "scene preview": Entry("navarena.cli.scene:ScenePreview", "draw a scene into a PNG"),
-    "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
-    "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode file"),
-    "episodes stats": Entry("navarena.cli.episode_stats:EpisodesStats", "count and measure episodes"),
-    "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
-    "features make": Entry("navarena.cli.features:FeaturesMake", "write what views on graphs look like"),
-    "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
-    "tours draw": Entry("navarena.cli.tours_scoring:ToursDraw", "draw the tours of a run from above"),
-    "tours houses": Entry("navarena.cli.tours_houses:ToursHouses", "write instructions and tours of houses"),
-    "tours coverage": Entry("navarena.cli.tours_houses:ToursCoverage", "say what tours have seen so far"),
-    "tours score": Entry("navarena.cli.tours_scoring:ToursScore", "score a results file of R2R or IR2R"),
-    "tours stats": Entry("navarena.cli.tours:ToursStats", "count tours and their episodes"),
+    "scene import": Entry("navarena.cli.scenes.scene:SceneImport", "compile a mesh file"),
+    "scene make": Entry("navarena.cli.scenes.scene:SceneMake", "generate a house"),
+    "scene info": Entry("navarena.cli.scenes.scene:SceneInfo", "describe a scene"),
+    "scene view": Entry("navarena.cli.scenes.view:SceneView", "walk through a scene, in a browser"),
+    "scene preview": Entry("navarena.cli.scenes.scene:ScenePreview", "draw a scene into a PNG"),
+    "episodes make": Entry("navarena.cli.episodes.episodes:EpisodesMake", "generate episodes for scenes"),
+    "episodes info": Entry("navarena.cli.episodes.episodes:EpisodesInfo", "describe an episode file"),
+    "episodes stats": Entry("navarena.cli.episodes.stats:EpisodesStats", "count and measure episodes"),
+    "episodes audit": Entry("navarena.cli.episodes.audit:EpisodesAudit", "check episodes in their scenes"),
+    "features make": Entry(
+        "navarena.cli.episodes.features:FeaturesMake", "write what views on graphs look like"
+    ),
+    "tours make": Entry(
+        "navarena.cli.episodes.tours:ToursMake", "order the paths of an R2R split into tours"
+    ),
+    "tours draw": Entry(
+        "navarena.cli.episodes.tours_scoring:ToursDraw", "draw the tours of a run from above"
+    ),
+    "tours houses": Entry(
+        "navarena.cli.episodes.tours_houses:ToursHouses", "write instructions and tours of houses"
+    ),
+    "tours coverage": Entry(
+        "navarena.cli.episodes.tours_houses:ToursCoverage", "say what tours have seen so far"
+    ),
+    "tours score": Entry(
+        "navarena.cli.episodes.tours_scoring:ToursScore", "score a results file of R2R or IR2R"
+    ),
+    "tours stats": Entry("navarena.cli.episodes.tours:ToursStats", "count tours and their episodes"),
     "corruptions sheet": Entry(
-        "navarena.cli.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
+        "navarena.cli.scenes.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
     ),
-    "goals make": Entry("navarena.cli.goals:GoalsMake", "find goals of GOAT-Bench in scenes"),
-    "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
-    "goals reword": Entry("navarena.cli.goals:GoalsReword", "rewrite descriptions by a language model"),
-    "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
+    "goals make": Entry("navarena.cli.episodes.goals:GoalsMake", "find goals of GOAT-Bench in scenes"),
+    "goals stats": Entry("navarena.cli.episodes.goals:GoalsStats", "count goals by modality and split"),
+    "goals reword": Entry(
+        "navarena.cli.episodes.goals:GoalsReword", "rewrite descriptions by a language model"
+    ),
+    "goals preview": Entry("navarena.cli.episodes.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "encoder calibrate": Entry(
-        "navarena.cli.encoder:EncoderCalibrate", "choose when a goal encoder's matches are taken"
+        "navarena.cli.training.encoder:EncoderCalibrate", "choose when a goal encoder's matches are taken"
     ),
-    "encoder score": Entry("navarena.cli.encoder:EncoderScore", "score goal encoders by what they find"),
+    "encoder score": Entry(
+        "navarena.cli.training.encoder:EncoderScore", "score goal encoders by what they find"
+    ),
     "anticipation score": Entry(
-        "navarena.cli.anticipation:AnticipationScore", "score maps that a network continues, in houses"
+        "navarena.cli.training.anticipation:AnticipationScore",
+        "score maps that a network continues, in houses",
     ),
     "segmenter import": Entry(
-        "navarena.cli.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
+        "navarena.cli.training.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),
     "segmenter objects": Entry(
-        "navarena.cli.segmenter:SegmenterObjects", "count what a segmenter gets wrong about objects"
+        "navarena.cli.training.segmenter:SegmenterObjects", "count what a segmenter gets wrong about objects"
     ),
     "segmenter score": Entry(
-        "navarena.cli.segmenter:SegmenterScore", "score a segmenter class by class, in houses"
+        "navarena.cli.training.segmenter:SegmenterScore", "score a segmenter class by class, in houses"
     ),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),

@@ -165,11 +165,11 @@ def truncated_normal(quantile, mean, sigma, lowest, max_sigmas):
 
 
 @kernel
-def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, max_sigmas, least_share, tiny):
+def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, max_sigmas, min_share, tiny):
     """Add noise along, across and in heading to walks and turns; looking up and resting stay exact.
 
     `drawn` (N, 3) are quantiles in [0, 1), `means` and `sigmas` (2, 3) of a walk and of a turn, `scale` (3,).
-    Noise takes back no more than `least_share` (negative) of what is commanded; `tiny` makes the sign of
+    Noise takes back no more than `min_share` (negative) of what is commanded; `tiny` makes the sign of
     nothing +1.
     """
     for i in range(movements.shape[0]):
@@ -179,7 +179,7 @@ def add_controller_noise(movements, commanded, drawn, means, sigmas, scale, max_
         kind, bound = (0, 0) if walking else (1, 2)
         along_sign = np.sign(movements[i, ALONG] + tiny)
         turn_sign = np.sign(movements[i, TURN] + tiny)
-        back = least_share * abs(movements[i, ALONG if walking else TURN])
+        back = min_share * abs(movements[i, ALONG if walking else TURN])
         for k in range(3):
             lowest = back if k == bound else -np.inf
             noise = truncated_normal(drawn[i, k], means[kind, k], sigmas[kind, k], lowest, max_sigmas)

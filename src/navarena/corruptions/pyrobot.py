@@ -15,7 +15,7 @@ from navarena.corruptions.motion_kernels import add_controller_noise
 MAX_SIGMAS = 3.0
 """No draw is farther than this from its mean."""
 
-LEAST_SHARE = -0.95
+MIN_SHARE = -0.95
 """Noise takes back no more than this share of the commanded metres of a walk, or radians of a turn."""
 
 TINY = 1e-8
@@ -119,7 +119,7 @@ class PyRobotNoise(MotionCorruption):
             self._sigmas,
             self._scale,
             MAX_SIGMAS,
-            LEAST_SHARE,
+            MIN_SHARE,
             TINY,
         )
         return movements

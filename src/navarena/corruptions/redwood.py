@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, translate_damage
+from navarena.core.files import describe_damage, read_bytes, translate_damage
 from navarena.corruptions.normals import draw_normals
 from navarena.corruptions.one_by_one import EachDepth
 from navarena.corruptions.redwood_kernels import measure_depths
@@ -101,7 +102,10 @@ def load_table(path: Path) -> Float32[np.ndarray, "80 80 5"]:
     """
     data = read_bytes(path, "distortion table")
     with translate_damage(f"distortion table {path}"):
-        table = np.load(BytesIO(data), allow_pickle=False)
+        try:
+            table = np.load(BytesIO(data), allow_pickle=False)
+        except TokenError as error:  # of a damaged header
+            raise describe_damage(f"distortion table {path}", error) from error
     if not isinstance(table, np.ndarray) or table.shape not in (SHAPE, (SHAPE[0], SHAPE[1] * SHAPE[2])):
         shape = getattr(table, "shape", type(table).__name__)
         raise FileError(f"expected a distortion table of 80 x 80 x 5 or 80 x 400 in {path}, got {shape}")

@@ -61,7 +61,7 @@ FARTHEST = 20.0
 SLOPE = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
 """Lights drops from one side (the same source)."""
 
-LEAST_MUD = 0.8
+MIN_MUD = 0.8
 """Mud that covers less than this share is none (the same source)."""
 
 
@@ -113,4 +113,4 @@ def mud_mask(liquid: Float32[np.ndarray, "h w"], drops: Drops) -> Float32[np.nda
     liquid: (H, W) float32, a level of about 0 to 1 that has run together.
     """
     covered = blur_gaussian((liquid > drops.threshold).astype(np.float32), drops.strength)
-    return np.where(covered < LEAST_MUD, np.float32(0), covered)
+    return np.where(covered < MIN_MUD, np.float32(0), covered)

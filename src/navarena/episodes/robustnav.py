@@ -27,7 +27,7 @@ from navarena.simulation.world import World
 PROBED = 2000
 """Random starts by which it is found out which distances a scene has."""
 
-LEAST_SHARE = 0.005
+MIN_SHARE = 0.005
 """Of these, that must lie in a band; in others an episode could hardly be drawn."""
 
 Bounds = tuple[float, float]
@@ -62,9 +62,9 @@ class DistanceBands:
         return [orders[place // self.count][place % self.count] for place in range(first, first + number)]
 
     def feasible(self, distances: Float[np.ndarray, "n"]) -> Bool[np.ndarray, "bands"]:
-        """(bands,) which of them hold LEAST_SHARE of `distances` (N,) metres; the fullest one always does."""
+        """(bands,) which of them hold MIN_SHARE of `distances` (N,) metres; the fullest one always does."""
         counts = np.histogram(distances[np.isfinite(distances)], self.edges)[0]
-        return (counts >= LEAST_SHARE * len(distances)) | (counts == max(counts.max(), 1))
+        return (counts >= MIN_SHARE * len(distances)) | (counts == max(counts.max(), 1))
 
 
 def nearest_feasible(band: int, feasible: Bool[np.ndarray, "bands"]) -> int:

@@ -23,10 +23,10 @@ TAIL = 99.0
 class Spread:
     """Smallest, mean, median and largest of some numbers; NaN-free, of at least one number."""
 
-    least: float
+    minimum: float
     mean: float
     median: float
-    most: float
+    maximum: float
 
     @classmethod
     def of(cls, values: Float[np.ndarray, "n"]) -> "Spread":
@@ -59,12 +59,12 @@ class Histogram:
         return cls(tuple(float(edge) for edge in edges), tuple(int(count) for count in counts))
 
 
-def _round_width(least: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is at least `least`; 0.01 for less."""
-    if least <= 0.01:
+def _round_width(min_width: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is at least `min_width`; 0.01 for less."""
+    if min_width <= 0.01:
         return 0.01
-    power = 10.0 ** np.floor(np.log10(least))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)))
+    power = 10.0 ** np.floor(np.log10(min_width))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= min_width * (1 - 1e-9)))
 
 
 @dataclass(frozen=True)

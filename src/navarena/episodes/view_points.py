@@ -10,7 +10,7 @@ generator was never published; its descendants and the published files agree on 
 3. the body looks at the object's centre; its coverage is the sum over three renders of the share of
    pixels that show the object. In the original the camera's tilt was reset between the renders, so all
    three look level; `tilts` gives other views;
-4. kept where coverage is above `least_coverage`. Objects without a view point are no goals.
+4. kept where coverage is above `min_coverage`. Objects without a view point are no goals.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from navarena.episodes.goal_words import word_for
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_images import Nearness, count_pixels, render_instances
+from navarena.simulation.instance_images import Nearness, count_pixels, object_boxes, render_instances
 from navarena.simulation.world import World
 
 PROBED_BELOW = 2.0
@@ -49,7 +49,7 @@ class ViewPointSettings:
             pixels), and no object; one pixel here is a coverage of 1.6e-4, below the threshold of 1e-3
             that the generator's descendants apply.
         tilts: radians, upwards, of the three renders.
-        least_coverage: coverage must be above it.
+        min_coverage: coverage must be above it.
         nearness: of the pixels that count; None for any distance.
         spacing: metres, of the grid; None for half the body's radius.
     """
@@ -61,7 +61,7 @@ class ViewPointSettings:
     width_px: int = 160
     height_px: int = 120
     tilts: tuple[float, ...] = (0.0, 0.0, 0.0)
-    least_coverage: float = 0.0
+    min_coverage: float = 0.0
     nearness: Nearness | None = None
     spacing: float | None = None
 
@@ -163,7 +163,7 @@ def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, 
     objects = [obj for obj in world.scene.objects if word_for(obj, settings.categories) is not None]
     candidates = _find_candidates(world, objects, settings)
     coverage = _measure_coverage(world, candidates, settings)
-    seen = np.flatnonzero(coverage > settings.least_coverage)
+    seen = np.flatnonzero(coverage > settings.min_coverage)
     order = seen[np.lexsort((seen, -coverage[seen], candidates.owner[seen]))]
     numbers, counts = np.unique(candidates.owner[order], return_counts=True)
     return {
@@ -260,9 +260,10 @@ def _measure_coverage(
     count = len(candidates.owner)
     tilts, times = np.unique(settings.tilts, return_counts=True)
     shares = np.zeros(count)
+    boxes = object_boxes(world.scene, candidates.owner)
     for tilt, weight in zip(tilts.tolist(), times.tolist()):
         poses = (candidates.positions, candidates.yaws, np.full(count, tilt))
-        for first, last, images in render_instances(world, camera, *poses, settings.nearness):
+        for first, last, images in render_instances(world, camera, *poses, settings.nearness, boxes):
             counts = np.zeros(last - first)
             count_pixels(images, candidates.owner[first:last], counts)
             shares[first:last] += weight * (counts / (camera.width_px * camera.height_px))

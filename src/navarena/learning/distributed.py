@@ -7,6 +7,7 @@ its own (decentralised distributed PPO, DD-PPO, and imitation in the same way).
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from navarena.core.errors import CheckFailedError, FileError, InputError
 from navarena.core.files import write_atomic
 from navarena.learning.tensors import Tensor, torch
 
-LEAST_STEPS = 0.25
+MIN_STEPS = 0.25
 """Share of its steps that every rollout has before others can end it (DD-PPO, ppo_trainer.py 641-653)."""
 
 PATIENCE = timedelta(minutes=30)
@@ -86,7 +87,7 @@ class Processes:
 
     def must_end(self, done: int, steps: int, share: float) -> bool:
         """Whether to end a rollout after `done` of its `steps`: where a `share` of the others is complete."""
-        if self.count == 1 or share >= 1.0 or done < LEAST_STEPS * steps:
+        if self.count == 1 or share >= 1.0 or done < MIN_STEPS * steps:
             return False
         with self._talk():
             return bool(self._store.add(str(self._rollouts), 0) >= share * self.count)
@@ -120,6 +121,26 @@ class Processes:
 
 ALONE = Processes()
 """Of a training in one process."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Devices and processes of a training.
+
+    Attributes:
+        threads: of PyTorch and of rendering. One process with one thread per core is fastest; bits of sums
+            depend on it.
+        device: of PyTorch, where the policy acts and learns: "cpu", "cuda" or one of them, "cuda:1".
+        processes: that train together, of which this is one; the first writes log and checkpoint.
+    """
+
+    threads: int = 1
+    device: str = "cpu"
+    processes: Processes = ALONE
+
+
+ONE_THREAD = Machine()
+"""Of this process, on the processor."""
 
 
 def join_processes(device: str = "cpu") -> tuple[Processes, str]:

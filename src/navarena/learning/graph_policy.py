@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from navarena.core.errors import InputError
-from navarena.learning.graph_inputs import GRAPH_INPUTS
-from navarena.learning.hamt_settings import HAMTSettings
-from navarena.learning.inputs import TOKENS, InputSpec
+from navarena.learning.inputs import GRAPH_INPUTS, TOKENS, InputSpec
 from navarena.learning.losses import turn_inflection_weights
 from navarena.learning.networks.hamt import HAMT, ObservedSteps
+from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.networks.heads import FORBIDDEN, Categorical, Uniforms
 from navarena.learning.policy import PREVIOUS, Decision, Judgement, Policy
 from navarena.learning.storage import NO_LABEL

@@ -19,6 +19,17 @@ MAX_CLASSES = 512
 TOKENS = "instruction_tokens"
 """The sensor of the words of an instruction."""
 
+GRAPH_INPUTS = (
+    TOKENS,
+    "view_features",
+    "view_index",
+    "candidate_views",
+    "candidate_angles",
+    "phase",
+    "tour_position",
+)
+"""What HAMT sees; features of candidates and angles of views follow from these."""
+
 GOAL_VECTOR = "goal_vector"
 """How the names of goals as vectors begin."""
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from navarena.core.errors import InputError
-from navarena.learning.auxiliary_settings import Auxiliary
-from navarena.learning.encoder_settings import EncoderSettings
-from navarena.learning.follower_settings import FollowerSettings
-from navarena.learning.hamt_settings import SMALL as HAMT_SMALL
-from navarena.learning.hamt_settings import HAMTSettings
-from navarena.learning.neural_map_settings import NeuralMapSettings
-from navarena.learning.proxy_settings import ProxySettings
+from navarena.learning.auxiliaries.settings import Auxiliary, ProxySettings
+from navarena.learning.networks.encoder_settings import EncoderSettings
+from navarena.learning.networks.follower_settings import FollowerSettings
+from navarena.learning.networks.hamt_settings import SMALL as HAMT_SMALL
+from navarena.learning.networks.hamt_settings import HAMTSettings
+from navarena.learning.networks.neural_map_settings import NeuralMapSettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
 """Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from navarena.agents.catalog import INSTALL_SHIPPED
 from navarena.core.errors import InputError
-from navarena.learning.agent import open_checkpoint
-from navarena.learning.checkpoints import INFO
+from navarena.learning.agents.policy_agent import open_checkpoint
+from navarena.learning.checkpoints.files import INFO
 
 PACKAGE = "navarena_checkpoints"
 

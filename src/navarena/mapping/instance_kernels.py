@@ -10,7 +10,7 @@ from navarena.core.kernels import kernel
 
 
 @kernel
-def measure_segments(segments, depths, nearest, farthest, scale, offset, stride, counts, known, boxes):
+def measure_segments(segments, depths, min_range, max_range, scale, offset, stride, counts, known, boxes):
     """Count the pixels of segments 1..S in images (H, W), reading every `stride`-th pixel along both axes.
 
     counts, known: (S + 1,) int64, pixels and those whose depth lies between the bounds (metres, exclusive;
@@ -25,7 +25,7 @@ def measure_segments(segments, depths, nearest, farthest, scale, offset, stride,
                 boxes[one, 0], boxes[one, 1], boxes[one, 2], boxes[one, 3] = i, i, j, j
             counts[one] += 1
             metres = offset + scale * np.float64(depths[i, j])
-            if metres > nearest and metres < farthest:  # NaN compares false
+            if metres > min_range and metres < max_range:  # NaN compares false
                 known[one] += 1
             boxes[one, 1] = i  # rows come in order
             boxes[one, 2] = min(boxes[one, 2], j)
@@ -33,7 +33,7 @@ def measure_segments(segments, depths, nearest, farthest, scale, offset, stride,
 
 
 @kernel
-def write_segment_points(segments, depths, nearest, farthest, scale, offset, stride, one, every, box,
+def write_segment_points(segments, depths, min_range, max_range, scale, offset, stride, one, every, box,
                          focal, pose, points):  # fmt: skip
     """Write every `every`-th point of segment `one` whose depth is known; returns how many.
 
@@ -47,7 +47,7 @@ def write_segment_points(segments, depths, nearest, farthest, scale, offset, str
             if segments[i, j] != one:
                 continue
             metres = offset + scale * np.float64(depths[i, j])
-            if not (metres > nearest and metres < farthest):
+            if not (metres > min_range and metres < max_range):
                 continue
             if found % every == 0 and written < points.shape[0]:
                 right = (j + 0.5 - middle_column) / focal * metres

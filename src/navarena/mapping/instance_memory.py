@@ -28,7 +28,7 @@ from navarena.mapping.instance_views import (
     cut_out,
     is_cut,
     is_far,
-    lies_along,
+    is_in_direction,
     look_beyond,
     sector_of,
 )
@@ -310,7 +310,7 @@ class InstanceMemory:
             return []
         beyond, camera = look_beyond(image, box), image.pose[:3, 3]
         same = self.instances(agent, (category,))
-        if any(len(other.points) and lies_along(other.middle, camera, beyond) for other in same):
+        if any(len(other.points) and is_in_direction(other.middle, camera, beyond) for other in same):
             return []
         near = (
             other
@@ -329,7 +329,7 @@ class InstanceMemory:
         for far in [one for one in known.values() if one.label is None and one.beyond is not None]:
             offset = far.beyond - camera
             found = any(
-                len(other.points) and lies_along(other.middle, view.pose[:3, 3], far.beyond)
+                len(other.points) and is_in_direction(other.middle, view.pose[:3, 3], far.beyond)
                 for other in self.instances(agent, (far.category,))
                 for view in far.views[-1:]
             )

@@ -22,7 +22,7 @@ class InstanceSettings:
         features: length of the feature slots.
         stride: every which pixel, across and down, is read.
         min_pixels: of those; smaller segments are overlooked.
-        far_apart: metres between two things of one category that were seen beyond the depth range, in images
+        far_apart: metres between two objects of one category that were seen beyond the depth range, in images
             whose segments are not tracked; 0 overlooks what has no depth.
         limit_bytes: of all crops, points and features together, were every memory full.
     """

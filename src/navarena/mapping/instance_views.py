@@ -51,9 +51,9 @@ class SegmentedImage:
                 f"{self.rgb.shape} and {self.depth.shape}"
             )
         require_poses(np.asarray(self.pose)[None], 1)
-        nearest, farthest = self.depth_range
-        if not 0 <= nearest < farthest:
-            raise InputError(f"expected 0 <= nearest < farthest (metres), got {nearest} and {farthest}")
+        min_range, max_range = self.depth_range
+        if not 0 <= min_range < max_range:
+            raise InputError(f"expected 0 <= min_range < max_range (metres), got {min_range} and {max_range}")
         if not 0 < self.hfov < math.pi:
             raise InputError(f"expected an hfov within 0 to pi radians, got {self.hfov}")
 
@@ -64,8 +64,8 @@ def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.
     focal = focal_length(width, image.hfov)
     row, column = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
     metres = image.offset + image.scale * float(image.depth[int(row), int(column)])
-    nearest, farthest = image.depth_range
-    away = nearest if metres <= nearest or not math.isfinite(farthest) else farthest
+    min_range, max_range = image.depth_range
+    away = min_range if metres <= min_range or not math.isfinite(max_range) else max_range
     own = np.array(
         [(column + 0.5 - width / 2) / focal * away, (height / 2 - row - 0.5) / focal * away, -away]
     )
@@ -78,7 +78,7 @@ def is_far(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> bool:
     return image.offset + image.scale * depth >= image.depth_range[1]
 
 
-def lies_along(
+def is_in_direction(
     middle: Float[np.ndarray, "3"], camera: Float[np.ndarray, "3"], beyond: Float[np.ndarray, "3"]
 ) -> bool:
     """Whether what lies at `middle` may be what was seen from `camera`, at `beyond` at least; (3,) metres."""

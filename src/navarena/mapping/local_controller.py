@@ -22,13 +22,13 @@ def farthest_in_sight(weights, path, row, column, sight, roomy, tight):
     Lines keep to cells of weight up to `roomy` where that leads anywhere, else up to `tight`; where neither
     does, it is the third cell of the path.
     """
-    for most in (roomy, tight):
+    for weight in (roomy, tight):
         best = -1
         for k in range(path.shape[0]):
             r, c = path[k, 0] + 0.5, path[k, 1] + 0.5
             if math.hypot(r - row, c - column) > sight and k > 2:
                 break
-            if is_clear(weights, row, column, r, c, most):
+            if is_clear(weights, row, column, r, c, weight):
                 best = k
         if best > 0:
             return best
@@ -36,10 +36,10 @@ def farthest_in_sight(weights, path, row, column, sight, roomy, tight):
 
 
 @kernel
-def choose_turns(weights, row, column, heading, to_row, to_column, turn, step, turns, most, roomy):
+def choose_turns(weights, row, column, heading, to_row, to_column, turn, step, turns, max_steps, roomy):
     """Number of turns (positive to the left) that leads best to a visible place; `turns + 1` if blocked.
 
-    Every heading is tried with a walk of up to `most` steps: it costs its turns, its steps (dearer where
+    Every heading is tried with a walk of up to `max_steps` steps: it costs its turns, its steps (dearer where
     there is little room), and the turns and steps that are then still missing. heading: radians from up,
     counter-clockwise; step: cells.
     """
@@ -49,7 +49,7 @@ def choose_turns(weights, row, column, heading, to_row, to_column, turn, step, t
         down, right = -math.cos(angle) * step, -math.sin(angle) * step
         cost = 0.8 * abs(trial) + (0.01 if trial < 0 else 0.0)
         r, c = row, column
-        for _ in range(most):
+        for _ in range(max_steps):
             next_r, next_c = r + down, c + right
             if not is_clear(weights, r, c, next_r, next_c, 255):
                 break

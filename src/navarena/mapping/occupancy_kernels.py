@@ -46,15 +46,15 @@ def fan_layout(pose, focal, height, width, stride):
 
 
 @kernel
-def passes_over(depths, eye, slope, high):
-    """Whether no ray of a row (K,) float32 metres that rises by `slope` per metre ends below `high`.
+def passes_over(depths, eye, slope, max_height):
+    """Whether no ray of a row (K,) float32 metres that rises by `slope` per metre ends below `max_height`.
 
     Positive floats sort like their bits, whose least is found for many at once; NaN is the greatest.
     """
     bits, least = depths.view(np.int32), INFINITE_BITS
     for k in range(bits.size):
         least = min(least, bits[k] if bits[k] > 0 else INFINITE_BITS)
-    return eye + np.float64(np.array([least]).view(np.float32)[0]) * slope >= high
+    return eye + np.float64(np.array([least]).view(np.float32)[0]) * slope >= max_height
 
 
 @kernel
@@ -70,12 +70,13 @@ def gather_fan(sides, stops, sights, limit, reach):
 
 @kernel
 def read_rays(
-    depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
-    first_row, first_column, tall, wide, per_tangent, limit, reach, marks,
+    depth, scale, offset, stride, focal, pose, foot, min_range, max_range, min_height, max_height, corner_x,
+    corner_z, cell, first_row, first_column, tall, wide, per_tangent, limit, reach, marks,
 ):  # fmt: skip
     """Mark the cells in which rays end, and find how far each direction of the fan is open.
 
-    depth: (H, W) float32, offset + scale * depth in metres; limit, reach: (B + 1,) nearest hit and farthest
+    depth: (H, W) float32, offset + scale * depth in metres, exact between min_range and max_range; what ends
+    between min_height and max_height over the foot is a hit; limit, reach: (B + 1,) nearest hit and farthest
     sight, metres ahead on the floor, of the B directions and of all rays beside the fan; marks:
     (2 (S * T + 1),) uint8, FLOOR and HIT of each cell of the window of S = tall rows and T = wide columns
     whose first cell is (first_row, first_column), and of all rays that end off it. The camera does not roll,
@@ -108,7 +109,7 @@ def read_rays(
             for k in range(count):
                 kept[k] = depths[first + k * stride]
             depths = kept
-        if is_metres and slope > 0.0 and passes_over(depths, eye, slope, high):
+        if is_metres and slope > 0.0 and passes_over(depths, eye, slope, max_height):
             continue
         base_x, base_z = pose[0, 1] * up - pose[0, 2], pose[2, 1] * up - pose[2, 2]
         turn_x, turn_z = pose[0, 0], pose[2, 0]
@@ -126,26 +127,26 @@ def read_rays(
             is_known = (metres > 0.0) & (metres < math.inf)
             metres = metres if is_known else 0.0
             over = eye + metres * slope
-            is_known &= over < high
-            is_far = is_known & (metres > nearest)
-            is_end = is_far & (metres < farthest)
-            distance = min(metres, farthest) * ahead
-            stop = distance if is_end & (over > low) else math.inf
-            stop = 0.0 if is_known & (metres <= nearest) & (over > low) else stop
+            is_known &= over < max_height
+            is_far = is_known & (metres > min_range)
+            is_end = is_far & (metres < max_range)
+            distance = min(metres, max_range) * ahead
+            stop = distance if is_end & (over > min_height) else math.inf
+            stop = 0.0 if is_known & (metres <= min_range) & (over > min_height) else stop
             stops[k] = min(stops[k], stop)
-            sights[k] = max(sights[k], distance if is_far & (over >= -low) else 0.0)
-            falls |= is_far & (over < -low)
+            sights[k] = max(sights[k], distance if is_far & (over >= -min_height) else 0.0)
+            falls |= is_far & (over < -min_height)
             z = np.floor((start_z + metres * (base_z + turn_z * acrosses[k])) * per_cell)
             x = np.floor((start_x + metres * (base_x + turn_x * acrosses[k])) * per_cell)
             is_inside = is_end & (z >= 0.0) & (z < tall) & (x >= 0.0) & (x < wide)
             place = 2.0 * (z * wide + x if is_inside else nowhere)
-            places[k] = np.int32(place + 1.0 if abs(over) > low else place)
+            places[k] = np.int32(place + 1.0 if abs(over) > min_height else place)
         for k in range(count):  # no mark is read here: neighbours mark the same cell and would wait
             marks[places[k]] = 1
         if falls:
             for k in range(count):
                 metres = offset + scale * np.float64(depths[k])
-                if nearest < metres < math.inf and eye + metres * slope < -low:
+                if min_range < metres < math.inf and eye + metres * slope < -min_height:
                     crossing = -eye / slope  # where it crosses the height of the floor there is none
                     limit[sides[k]] = min(limit[sides[k]], crossing * ahead)
                     z = (start_z + crossing * (base_z + turn_z * acrosses[k])) * per_cell
@@ -167,7 +168,7 @@ def bottom_slope(pose, focal, height):
 @kernel
 def update_window(
     scores, marks, first_row, first_column, tall, wide, pose, corner_x, corner_z, cell, per_tangent, limit,
-    reach, farthest, blind, hit, miss, most,
+    reach, max_range, blind, hit, miss, max_score,
 ):  # fmt: skip
     """Weigh every cell of the window and clear its marks; see `read_rays`.
 
@@ -190,16 +191,16 @@ def update_window(
         for t in range(wide):
             x = corner_x + (first_column + t + 0.5) * cell - pose[0, 3]
             ahead, across = x * ahead_x + z * ahead_z, z * ahead_x - x * ahead_z
-            is_within = (ahead > 1e-3) & (ahead < farthest) & (abs(across) < widest * ahead)
+            is_within = (ahead > 1e-3) & (ahead < max_range) & (abs(across) < widest * ahead)
             side = np.floor(across / (ahead if is_within else 1.0) * per_tangent)
             sides[t] = np.int32(side if is_within else 0.0) + middle
             aheads[t] = ahead if is_within else math.inf
         for t in range(wide):
             is_open = aheads[t] + half <= limit[sides[t]]
             score = np.int32(line[t])
-            occupied = min(score + hit, most)
+            occupied = min(score + hit, max_score)
             occupied = occupied if occupied != 0 else 1
-            free = max(score - miss, -most)
+            free = max(score - miss, -max_score)
             free = free if free != 0 else -1
             unsure = -1 if is_open & (score == 0) else score
             seen = free if (own[t, 0] != 0) | (is_open & (aheads[t] > blind)) else unsure
@@ -209,9 +210,8 @@ def update_window(
 
 @kernel
 def carve_image(
-    scores, depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x,
-    corner_z, cell,
-    hit, miss, most, limit, reach, marks, box,
+    scores, depth, scale, offset, stride, focal, pose, foot, min_range, max_range, min_height, max_height,
+    corner_x, corner_z, cell, hit, miss, max_score, limit, reach, marks, box,
 ):  # fmt: skip
     """Add one depth image (H, W) to the evidence (R, C) int8; False where the camera is off the map.
 
@@ -229,11 +229,11 @@ def carve_image(
         return True
     height, width = depth.shape
     bins, per_tangent, widest = fan_layout(pose, focal, height, width, stride)
-    lateral = farthest * 0.5 * width / focal
-    knee = min(farthest, lateral / widest)
+    lateral = max_range * 0.5 * width / focal
+    knee = min(max_range, lateral / widest)
     ahead_x, ahead_z = -pose[0, 2] / level, -pose[2, 2] / level
     top, bottom, left, right = row, row, column, column
-    for ahead in (knee, farthest):
+    for ahead in (knee, max_range):
         for side in (-lateral, lateral):
             r = row + (ahead * ahead_z + side * ahead_x) / cell
             c = column + (ahead * ahead_x - side * ahead_z) / cell
@@ -248,32 +248,31 @@ def carve_image(
     limit[:] = math.inf
     reach[:] = 0.0
     read_rays(
-        depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z,
-        cell,
-        first_row, first_column, tall, wide, per_tangent, limit, reach, marks[: 2 * cells + 2],
+        depth, scale, offset, stride, focal, pose, foot, min_range, max_range, min_height, max_height,
+        corner_x, corner_z, cell, first_row, first_column, tall, wide, per_tangent, limit, reach,
+        marks[: 2 * cells + 2],
     )  # fmt: skip
     marks[2 * cells : 2 * cells + 2] = 0
     falling = bottom_slope(pose, focal, height)
-    blind = (low - pose[1, 3] + foot) / falling if falling < 0 else math.inf
+    blind = (min_height - pose[1, 3] + foot) / falling if falling < 0 else math.inf
     update_window(
         scores, marks, first_row, first_column, tall, wide, pose, corner_x, corner_z, cell, per_tangent,
-        limit[:bins], reach[:bins], farthest, blind, hit, miss, most,
+        limit[:bins], reach[:bins], max_range, blind, hit, miss, max_score,
     )  # fmt: skip
     return True
 
 
 @kernel
 def carve_images(
-    scores, layers, active, depths, scale, offset, stride, focal, poses, feet, nearest, farthest, low, high,
-    corners, cell,
-    hit, miss, most, limit, reach, marks, boxes, first, last, on_map,
+    scores, layers, active, depths, scale, offset, stride, focal, poses, feet, min_range, max_range,
+    min_height, max_height, corners, cell, hit, miss, max_score, limit, reach, marks, boxes, first,
+    last, on_map,
 ):  # fmt: skip
     """`carve_image` for the agents first to last - 1: scores (N, L, R, C), boxes (N, L, 4)."""
     for n in range(first, last):
         if active[n]:
             on_map[n] = carve_image(
-                scores[n, layers[n]], depths[n], scale, offset, stride, focal, poses[n], feet[n], nearest,
-                farthest, low,
-                high, corners[n, 0], corners[n, 1], cell, hit, miss, most, limit, reach, marks,
-                boxes[n, layers[n]],
+                scores[n, layers[n]], depths[n], scale, offset, stride, focal, poses[n], feet[n], min_range,
+                max_range, min_height, max_height, corners[n, 0], corners[n, 1], cell, hit, miss, max_score,
+                limit, reach, marks, boxes[n, layers[n]],
             )  # fmt: skip

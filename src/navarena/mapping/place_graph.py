@@ -177,16 +177,16 @@ class PlaceGraph:
             for place, pose in self._views
         )
 
-    def match_view(self, feature: Float32[np.ndarray, "d"], least: float) -> list[tuple[int, Pose]]:
+    def match_view(self, feature: Float32[np.ndarray, "d"], min_cosine: float) -> list[tuple[int, Pose]]:
         """(place, pose in its frame, metres and radians) of the views like one with `feature` (D,).
 
-        `least` is the cosine of the features from which on they are alike; the best comes first.
+        `min_cosine` is the cosine of the features from which on they are alike; the best comes first.
         """
         if not self._features:
             return []
         likeness = np.array(self._features) @ feature
         order = np.argsort(-likeness, kind="stable")
-        return [self._views[k] for k in order.tolist() if likeness[k] >= least]
+        return [self._views[k] for k in order.tolist() if likeness[k] >= min_cosine]
 
     def _empty(self) -> Place:
         side = round(self.settings.size / self.settings.cell)

@@ -19,7 +19,7 @@ FINEST = 1e-3
 
 
 @kernel
-def median_depth(depth, first, step, column, nearest, farthest, kept):
+def median_depth(depth, first, step, column, min_range, max_range, kept):
     """Median of the ROWS depths of a column that lie in (nearest, farthest); 0 with fewer than half of them.
 
     kept: (ROWS,) scratch.
@@ -27,7 +27,7 @@ def median_depth(depth, first, step, column, nearest, farthest, kept):
     count = 0
     for k in range(ROWS):
         metres = depth[first + k * step, column]
-        if nearest < metres < farthest:
+        if min_range < metres < max_range:
             place = count
             while place > 0 and kept[place - 1] > metres:
                 kept[place] = kept[place - 1]
@@ -39,8 +39,8 @@ def median_depth(depth, first, step, column, nearest, farthest, kept):
 
 @kernel
 def read_scan(
-    depth, scale, offset, focal, body_from_camera, bands, row_step, column_step, nearest, farthest,
-    softness, low, layer_height, layers, kept, points,
+    depth, scale, offset, focal, body_from_camera, bands, row_step, column_step, min_range, max_range,
+    softness, min_height, layer_height, layers, kept, points,
 ):  # fmt: skip
     """Write the scan of an image (H, W) to `points` (P, 4) and return how many there are.
 
@@ -49,7 +49,7 @@ def read_scan(
     frame of the body, its weight 1 / (1 + (softness * depth^2)^2), and its layer. kept: (ROWS,) scratch.
     """
     height, width = depth.shape
-    nearest_unit, farthest_unit = (nearest - offset) / scale, (farthest - offset) / scale
+    nearest_unit, farthest_unit = (min_range - offset) / scale, (max_range - offset) / scale
     count = 0
     for band in range(bands.size):
         first = int(0.5 * height - bands[band] * focal) - ROWS // 2 * row_step
@@ -65,7 +65,7 @@ def read_scan(
             over = body_from_camera[1, 3] + metres * (
                 body_from_camera[1, 0] * right + body_from_camera[1, 1] * up - body_from_camera[1, 2]
             )
-            layer = math.floor((over - low) / layer_height)
+            layer = math.floor((over - min_height) / layer_height)
             if layer < 0 or layer >= layers:
                 continue
             for axis in range(2):
@@ -154,12 +154,12 @@ def rate_offset(field, points, count, stride, expected, offset, sigmas, trust, c
 
 @kernel
 def search_offset(
-    field, points, count, stride, expected, sigmas, most_sigmas, trust, cell, turn, trial, offset
+    field, points, count, stride, expected, sigmas, max_sigmas, trust, cell, turn, trial, offset
 ):
     """Find the best `offset` (3,) on a grid of `cell` metres and `turn` radians; trial: (3,) scratch."""
-    reach_ahead = math.ceil(most_sigmas * sigmas[0] / cell)
-    reach_right = math.ceil(most_sigmas * sigmas[1] / cell)
-    reach_turn = math.ceil(most_sigmas * sigmas[2] / turn)
+    reach_ahead = math.ceil(max_sigmas * sigmas[0] / cell)
+    reach_right = math.ceil(max_sigmas * sigmas[1] / cell)
+    reach_turn = math.ceil(max_sigmas * sigmas[2] / turn)
     best = -math.inf
     for k in range(-reach_turn, reach_turn + 1):
         trial[2] = k * turn
@@ -194,18 +194,18 @@ def refine_offset(field, points, count, expected, sigmas, trust, cell, turn, tri
 
 @kernel
 def match_scan(
-    field, points, count, stride, most_points, expected, sigmas, most_sigmas, trust, cell, turn, scratch, pose
+    field, points, count, stride, max_points, expected, sigmas, max_sigmas, trust, cell, turn, scratch, pose
 ):
     """Write the `pose` (3,) in which a scan fits best, not far from the `expected` one; scratch: (2, 3).
 
-    The fewer points a scan has of the `most_points` it could have, the less it is trusted.
+    The fewer points a scan has of the `max_points` it could have, the less it is trusted.
     """
     offset, trial = scratch[0], scratch[1]
     offset[:] = 0.0
     if count > 0:
-        trusted = trust * count / most_points
+        trusted = trust * count / max_points
         search_offset(
-            field, points, count, stride, expected, sigmas, most_sigmas, trusted, cell, turn, trial, offset
+            field, points, count, stride, expected, sigmas, max_sigmas, trusted, cell, turn, trial, offset
         )
         refine_offset(field, points, count, expected, sigmas, trusted, cell, turn, trial, offset)
     cosine, sine = math.cos(expected[2]), math.sin(expected[2])

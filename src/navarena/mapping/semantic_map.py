@@ -97,7 +97,7 @@ class SemanticMapSettings:
 
 @kernel
 def add_points(
-    cloud, labels, depth, classes, focal, pose, nearest, farthest, below, above, only_labelled, corner_x,
+    cloud, labels, depth, classes, focal, pose, min_range, max_range, below, above, only_labelled, corner_x,
     corner_z, column,
 ):  # fmt: skip
     """Keep the highest point of each column (R, C) of an image's points.
@@ -111,7 +111,7 @@ def add_points(
         up = (0.5 * height - i - 0.5) * per_focal
         for j in range(width):
             metres = np.float64(depth[i, j])
-            if not (metres > nearest and metres < farthest):
+            if not (metres > min_range and metres < max_range):
                 continue
             across = (j + 0.5 - 0.5 * width) * per_focal
             over = metres * (pose[1, 0] * across + pose[1, 1] * up - pose[1, 2])

@@ -170,8 +170,8 @@ def trace_back(parents, start_row, start_column, row, column, path):
 
 
 @kernel
-def is_clear(weights, row, column, to_row, to_column, most):
-    """Whether the straight line between two places (in cells) crosses only cells of weight 1 to `most`."""
+def is_clear(weights, row, column, to_row, to_column, max_weight):
+    """Whether the straight line between two places (in cells) crosses only weights 1 to `max_weight`."""
     length = math.sqrt((to_row - row) ** 2 + (to_column - column) ** 2)
     steps = max(1, math.ceil(3 * length - 1e-6))  # equal lengths give equal steps, however they are rounded
     for k in range(1, steps + 1):
@@ -180,7 +180,7 @@ def is_clear(weights, row, column, to_row, to_column, most):
         if not (0 <= r < weights.shape[0] and 0 <= c < weights.shape[1]):
             return False
         weight = weights[r, c]
-        if weight == 0 or weight > most:
+        if weight == 0 or weight > max_weight:
             return False
     return True
 

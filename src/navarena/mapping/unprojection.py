@@ -30,7 +30,7 @@ class PointClouds:
 
 
 @kernel
-def write_points(depths, focal_x, focal_y, center_x, center_y, poses, nearest, farthest, points, valid):
+def write_points(depths, focal_x, focal_y, center_x, center_y, poses, min_range, max_range, points, valid):
     """Write the points (N, H, W, 3) and validity (N, H, W) of `depths` (N, H, W) float32 metres.
 
     poses: (N, 4, 4) world_from_camera; a depth counts when nearest < depth < farthest.
@@ -41,7 +41,7 @@ def write_points(depths, focal_x, focal_y, center_x, center_y, poses, nearest, f
             up = (center_y - i - 0.5) / focal_y
             for j in range(depths.shape[2]):
                 depth = np.float64(depths[n, i, j])
-                is_valid = depth > nearest and depth < farthest  # NaN compares false
+                is_valid = depth > min_range and depth < max_range  # NaN compares false
                 valid[n, i, j] = is_valid
                 ahead = depth if is_valid else 0.0
                 right = (j + 0.5 - center_x) / focal_x * ahead

@@ -25,14 +25,15 @@ def is_open_between(weights, row, column, to_row, to_column, spare):
 
 
 @kernel
-def cheapest_viewing_cell(weights, costs, points, least, most, spare, out):
+def cheapest_viewing_cell(weights, costs, points, min_cells, max_cells, spare, out):
     """Write the (row, column) that is cheapest to reach of all cells before some of the points (K, 2).
 
-    least: (K,) cells, how far from each point at least; most: how far at most. Returns its cost, -1 for none.
+    min_cells: (K,) cells, how far from each point at least; max_cells: how far at most. Returns its cost, -1
+    for none.
     """
     rows, columns = weights.shape
     best = -1
-    wide = math.ceil(most)
+    wide = math.ceil(max_cells)
     for k in range(points.shape[0]):
         row, column = points[k, 0], points[k, 1]
         middle_r, middle_c = math.floor(row), math.floor(column)
@@ -42,7 +43,7 @@ def cheapest_viewing_cell(weights, costs, points, least, most, spare, out):
                 if cost < 0 or weights[r, c] == 0 or (best >= 0 and cost >= best):
                     continue
                 apart = math.hypot(r + 0.5 - row, c + 0.5 - column)
-                if apart < least[k] or apart > most:
+                if apart < min_cells[k] or apart > max_cells:
                     continue
                 if is_open_between(weights, r + 0.5, c + 0.5, row, column, spare):
                     best = cost

@@ -30,7 +30,7 @@ from navarena.metrics.alignment import Costs, dtw, require_costs
 SUCCESS_DISTANCE = 3.0
 """Metres; Anderson et al. 2018, "Vision-and-Language Navigation", section 3; nearer is strict."""
 
-LEAST_LENGTH = 0.01
+MIN_LENGTH = 0.01
 """Metres; the IVLN reference evaluation's guard against a division by 0."""
 
 SplReference = Literal["shortest", "path"]
@@ -82,15 +82,15 @@ def path_spl(
     success: float,
     length: float,
     reference_length: float,
-    least: float = 0.0,
+    min_length: float = 0.0,
 ) -> float:
     """Success * reference / max(walked, reference, least), lengths in metres; in [0, 1].
 
-    Official R2R: `reference_length` is d_0, `least` is 0. IVLN: L_R and LEAST_LENGTH.
+    Official R2R: `reference_length` is d_0, `min_length` is 0. IVLN: L_R and MIN_LENGTH.
     """
     if not np.isfinite(reference_length):
         return 0.0
-    longer = max(length, reference_length, least)
+    longer = max(length, reference_length, min_length)
     return success * (1.0 if longer == 0.0 else reference_length / longer)
 
 
@@ -164,7 +164,7 @@ def score_path(
             success,
             length,
             start_distance if official else reference_length,
-            0.0 if official else LEAST_LENGTH,
+            0.0 if official else MIN_LENGTH,
         ),
         ndtw=warped,
         sdtw=success * warped,

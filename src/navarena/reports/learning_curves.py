@@ -26,6 +26,8 @@ LEARNED = {
     "imitation_loss": "imitation loss",
     "agreement": "agreement with the labels",
     "segmenter_loss": "loss of the segmenter",
+    "joint_loss": "loss of the joint space",
+    "anticipation_loss": "loss of the anticipation",
     "policy_loss": "policy loss",
     "value_loss": "value loss",
     "explained_variance": "explained variance of the values",
@@ -127,7 +129,7 @@ def _draw(runs: Sequence[LearningRun], kind: str, name: str, title: str, axis: s
         lines.append(Line(label, x, y, low, high, group=number))
     if not lines:
         return None
-    where = " in houses apart" if kind == "evaluation" else ""
+    where = " in held-out houses" if kind == "evaluation" else ""
     svg = draw_lines(f"{title}{where} by {axis_title}", lines, axis_title, title, is_share=name in EVALUATED)
     bands = ", with 95 % intervals" if any(line.low for line in lines) else ""
     return Figure(

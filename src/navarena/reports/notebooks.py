@@ -109,36 +109,36 @@ class View:
         write_atomic(path, data)
 
 
-def show(thing: Any, trajectory: Trajectory | None = None) -> View:
+def show(value: Any, trajectory: Trajectory | None = None) -> View:
     """The notebook view of an object, for the last line of a cell; its `write` saves it to a file.
 
     Args:
-        thing: a scene, navmesh, episode, trajectory or run; the folder of a run; a list of runs or folders,
+        value: a scene, navmesh, episode, trajectory or run; the folder of a run; a list of runs or folders,
             which are compared; an environment; or the observations of one.
         trajectory: drawn into the plan of an episode.
 
     Raises InputError for anything else.
     """
-    if isinstance(thing, Episode) and trajectory is not None:
-        return view_episode(thing, trajectory)
-    if isinstance(thing, NotebookDisplay):
-        view: View = DRAWERS.get(thing.display_kind)(thing)
+    if isinstance(value, Episode) and trajectory is not None:
+        return view_episode(value, trajectory)
+    if isinstance(value, NotebookDisplay):
+        view: View = DRAWERS.get(value.display_kind)(value)
         return view
-    if isinstance(thing, str | Path):
-        return view_run(load_evaluation(Path(thing)))
-    if isinstance(thing, Mapping):
-        return view_observations(thing)
-    if isinstance(thing, NavigationEnv | NavigationVectorEnv):
-        return view_env(thing)
+    if isinstance(value, str | Path):
+        return view_run(load_evaluation(Path(value)))
+    if isinstance(value, Mapping):
+        return view_observations(value)
+    if isinstance(value, NavigationEnv | NavigationVectorEnv):
+        return view_env(value)
     if (
-        isinstance(thing, list | tuple)
-        and thing
-        and all(isinstance(one, Evaluation | str | Path) for one in thing)
+        isinstance(value, list | tuple)
+        and value
+        and all(isinstance(one, Evaluation | str | Path) for one in value)
     ):
-        return view_comparison(thing)
+        return view_comparison(value)
     raise InputError(
         f"expected a scene, navmesh, episode, trajectory, run, environment or observations to show, got "
-        f"{type(thing).__name__}"
+        f"{type(value).__name__}"
     )
 
 

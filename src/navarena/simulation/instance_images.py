@@ -11,12 +11,16 @@ from jaxtyping import Float, Int32
 
 from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
+from navarena.scenes.scene import Scene
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
+
+ROUNDING = 0.01
+"""Metres, far more than float32 rounds off in the depths of a building."""
 
 PIXELS_TOGETHER = 256 * 160 * 120
 """Pixels that are rendered in one call; it bounds the memory."""
@@ -68,6 +72,34 @@ def count_pixels(images, wanted, counts):
         counts[i] = count
 
 
+def object_boxes(scene: Scene, ids: Int32[np.ndarray, "c"]) -> Float[np.ndarray, "c 2 3"]:
+    """(C, 2, 3) metres, world frame: lowest and highest corner of the triangles of the objects `ids`.
+
+    Zeros for an object without a triangle.
+    """
+    numbers, rows = np.unique(ids, return_inverse=True)
+    known = np.flatnonzero(np.isin(scene.triangle_object, numbers))
+    places = np.searchsorted(numbers, scene.triangle_object[known])
+    boxes = np.zeros((len(numbers), 2, 3))
+    boxes[places, 0], boxes[places, 1] = np.inf, -np.inf
+    for corner in range(3):
+        points = scene.vertices[scene.triangles[known, corner]].astype(float)
+        np.minimum.at(boxes[:, 0], places, points)
+        np.maximum.at(boxes[:, 1], places, points)
+    return boxes[rows]
+
+
+def farthest_depths(
+    boxes: Float[np.ndarray, "n 2 3"], eyes: Float[np.ndarray, "n 3"], ahead: Float[np.ndarray, "n 3"]
+) -> Float[np.ndarray, "n"]:
+    """(N,) metres along each optical axis, `ahead` (N, 3), to the farthest corner of a box, and some more.
+
+    boxes: (N, 2, 3) metres, lowest and highest corners; eyes: (N, 3) metres.
+    """
+    middle, half = boxes.mean(1) - eyes, (boxes[:, 1] - boxes[:, 0]) / 2
+    return (middle * ahead + half * np.abs(ahead)).sum(1) + ROUNDING
+
+
 def render_instances(
     world: World,
     camera: Camera,
@@ -75,6 +107,7 @@ def render_instances(
     yaws: Float[np.ndarray, "c"],
     tilts: Float[np.ndarray, "c"],
     nearness: Nearness | None = None,
+    wanted: Float[np.ndarray, "c 2 3"] | None = None,
 ) -> Iterator[tuple[int, int, Int32[np.ndarray, "n h w"]]]:
     """First and last row and instance images (N, H, W) int32 ids, some rows at a time.
 
@@ -87,6 +120,8 @@ def render_instances(
         yaws: (C,) radians.
         tilts: (C,) radians, upwards.
         nearness: pixels whose surface is not near show 0; None for any distance.
+        wanted: (C, 2, 3) metres, lowest and highest corners of what alone is looked for in each image: what
+            lies wholly behind may be missing, which is faster. None where everything is.
     """
     renderer = VisibilityRenderer([world.render_mesh])
     camera = replace(camera, channels=("instance",) if nearness is None else ("instance", "depth"))
@@ -104,7 +139,8 @@ def render_instances(
         rotations = np.ascontiguousarray(poses[:, :3, :3])
         images = np.asarray(store.instance)[: last - first]
         depths = None if store.depth is None else store.depth[: last - first]
-        views = Views(camera, np.zeros(last - first, np.int32), eyes, rotations)
+        far = None if wanted is None else farthest_depths(wanted[first:last], eyes, -rotations[:, :, 2])
+        views = Views(camera, np.zeros(last - first, np.int32), eyes, rotations, far)
         renderer.render(views, Frames(instance=images, depth=depths))
         if nearness is not None:
             blank_far(

@@ -71,10 +71,10 @@ class NavigationBatch:
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
-        shown = {name: [sensor] for name, sensor in goals.items()} | _find_sensors(task, others)
-        self.privileged_sensors = tuple(
-            name for name in self.sensors if any(sensor.privileged for sensor in shown[name])
-        )
+        of_body = _find_sensors(task, others)
+        privileged = {name for name, sensor in goals.items() if sensor.is_privileged(task.sensors)}
+        privileged |= {name for name in others if any(sensor.privileged for sensor in of_body[name])}
+        self.privileged_sensors = tuple(name for name in self.sensors if name in privileged)
         self.state: TaskState = task.make_state(slots)
         for name, sensor in goals.items():
             require_state(self.state, sensor.state_type, task, f"the sensor {name!r}")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.mapping_agent import forget_nearest
+from navarena.agents.explorers.mapping_agent import forget_clipped
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
@@ -51,5 +51,5 @@ def test_holes_are_no_obstacles():
     """What is clipped to the nearest depth says nothing; all else stays."""
     depths = np.array([[[0.0, 0.1, np.nan, 1.0]]], np.float32)
     np.testing.assert_array_equal(
-        forget_nearest(depths, 0.0), np.array([[[np.nan, 0.1, np.nan, 1.0]]], np.float32)
+        forget_clipped(depths, 0.0), np.array([[[np.nan, 0.1, np.nan, 1.0]]], np.float32)
     )

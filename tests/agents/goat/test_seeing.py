@@ -95,7 +95,7 @@ def test_segments_have_the_size_of_the_image_and_small_ones_are_overlooked():
     rgb = draw((0, 8, 0, 8, RED), (20, 40, 20, 40, BLUE), (0, 2, 30, 32, RED))
     metres = np.full((40, 40), 2.0, np.float32)
     for side in (40, 20):
-        segments, names = detect(ByColour(), rgb, metres, DetectionSettings(side=side, least=5))
+        segments, names = detect(ByColour(), rgb, metres, DetectionSettings(side=side, min_pixels=5))
         assert names == {1: "bed", 2: "couch"} and segments.shape == (40, 40)
         assert (segments[:8, :8] == 1).all() and (segments[20:, 20:] == 2).all()
         assert segments[0, 31] == 0 and segments[10, 10] == 0
@@ -117,7 +117,7 @@ def test_errors_of_perception_by_hand():
     names = {1: ("bed",), 2: ("sofa",), 3: ("sofa", "armchair"), 4: ("plant",)}
     found = count_errors(segments, names, truth, categories)
     assert found == PerceptionErrors(objects=4, missed=1, wrong=1, merged=1, split=1, segments=4)
-    assert count_errors(segments, names, truth, categories, least=401).objects == 0
+    assert count_errors(segments, names, truth, categories, min_pixels=401).objects == 0
     assert found + found == PerceptionErrors(8, 2, 2, 2, 2, 8)
     alone = count_errors(segments, {4: ("plant",)}, truth, {1: "bed"})
     assert (alone.wrong, alone.missed) == (1, 1), "floor that is called a plant"

@@ -15,9 +15,9 @@ from navarena.episodes.goat.goal_images import rotation_matrix, take_goal_images
 from navarena.episodes.goat.image_cameras import (
     AROUND,
     HFOV_DEGREES,
-    LEAST_OBJECT_COVERAGE,
+    MIN_OBJECT_COVERAGE,
     build_object_mesh,
-    least_frame_coverage,
+    min_frame_coverage,
     object_triangles,
     surface_area,
 )
@@ -44,8 +44,8 @@ def house() -> World:
 
 def test_published_thresholds():
     """Spec ivln_goat 4.5: a line through (0, 0.02) and (25, 0.6) m2, 5 % and 70 %."""
-    assert least_frame_coverage(np.array([0.0, 25.0])) == pytest.approx([0.02, 0.6])
-    assert (MIN_COVERAGE, LEAST_OBJECT_COVERAGE) == (0.05, 0.7)
+    assert min_frame_coverage(np.array([0.0, 25.0])) == pytest.approx([0.02, 0.6])
+    assert (MIN_COVERAGE, MIN_OBJECT_COVERAGE) == (0.05, 0.7)
     assert RADII == (0.5, 1.0, 1.5, 2.0)
     assert GOAT_VIEW_POINTS.embodiment.height == STRETCH.height
     assert GOAT_VIEW_POINTS.tilts == (-math.radians(30), 0.0, math.radians(30))

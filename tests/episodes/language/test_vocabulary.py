@@ -12,7 +12,7 @@ def test_words_and_marks():
 
 def test_the_most_frequent_come_first_and_ties_by_name():
     assert Vocabulary.of(["b a b", "c a b"]).words == ("<pad>", "<unk>", "b", "a", "c")
-    assert Vocabulary.of(["b a b", "c a b"], least=2).words == ("<pad>", "<unk>", "b", "a")
+    assert Vocabulary.of(["b a b", "c a b"], min_count=2).words == ("<pad>", "<unk>", "b", "a")
 
 
 def test_encoding_pads_cuts_and_knows_what_it_does_not_know():

@@ -259,7 +259,7 @@ def corridor_command(monkeypatch, tmp_path):
         return benchmark
 
     monkeypatch.setattr("navarena.evaluation.running.runner.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.cli.evaluating.open_plans", lambda benchmark: make_plan)
+    monkeypatch.setattr("navarena.cli.runs.evaluating.open_plans", lambda benchmark: make_plan)
     monkeypatch.chdir(tmp_path)
     return main
 

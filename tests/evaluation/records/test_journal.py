@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import FileError, InputError, StorageError
+from navarena.evaluation.records.episode_table import make_table
 from navarena.evaluation.records.journal import (
     Row,
     encode_rows,
@@ -128,6 +129,15 @@ def test_a_damaged_line_is_an_error_naming_file_and_line(tmp_path, damage):
     with pytest.raises(FileError, match=r"journal-3\.jsonl, line 3, is damaged .* --fresh"):
         repair_journal(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("actions", [[1, []], [[0.5], 1], [10**12]])
+def test_actions_that_no_protocol_has_are_damage(actions):
+    """Whole numbers of 32 bits, or lists of numbers, but not both."""
+    good = make_table([make_row(0), make_row(1, actions=[])], ["success"])
+    assert good["actions"].to_pylist() == [[1, 0], []]
+    with pytest.raises(FileError, match=r"^the journal is damaged .*; restore it, or evaluate again$"):
+        make_table([make_row(0, actions=actions)], ["success"])
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):

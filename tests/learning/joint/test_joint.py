@@ -14,8 +14,7 @@ from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import make_encoder  # noqa: E402
 from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows  # noqa: E402
-from navarena.learning.checkpoints import INFO, MODEL  # noqa: E402
-from navarena.learning.fitting import LOG  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL  # noqa: E402
 from navarena.learning.joint import encoder as joint_encoder  # noqa: E402
 from navarena.learning.joint.network import JointNetwork, contrast  # noqa: E402
 from navarena.learning.joint.pairs import HousePairs, scale_crop  # noqa: E402
@@ -23,6 +22,7 @@ from navarena.learning.joint.retrieval import calibrate, choose_threshold, score
 from navarena.learning.joint.settings import JointRecipe, JointSettings, PairSettings  # noqa: E402
 from navarena.learning.joint.training import Examples, JointTraining  # noqa: E402
 from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -161,7 +161,7 @@ def test_bad_files_and_settings_are_one_error_with_the_remedy(tmp_path, monkeypa
     name = f"joint:{tmp_path / 'it'}"
     with pytest.raises(InputError, match="expected joint:PATH"):
         make_encoder("joint")
-    with pytest.raises(FileError, match=r"no checkpoint.json there.*navarena train joint-small"):
+    with pytest.raises(FileError, match=r"checkpoint.json does not exist.*navarena train joint-small"):
         make_encoder(f"joint:{tmp_path}")
     with monkeypatch.context() as patched:
         patched.setattr(joint_encoder, "make_text_encoder", lambda name: make_encoder("one-hot"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navarena.cli.train import change_setting
+from navarena.cli.training.train import change_setting
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.learning.perception.choosing import choose_images, count_classes

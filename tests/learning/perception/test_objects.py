@@ -56,5 +56,5 @@ def test_errors_of_an_image_of_beds():
 def test_senseless_numbers_are_refused():
     with pytest.raises(InputError, match="at least one image"):
         objects.count_scene_errors(Blind(0), "hall", 0)
-    with pytest.raises(InputError, match="1 to .* houses of val, got 0"):
+    with pytest.raises(InputError, match="1 to .* houses of houses-v1/val, got houses=0"):
         objects.score_objects(Blind(0), "val", 0, 3, None, ())

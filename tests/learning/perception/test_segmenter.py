@@ -12,10 +12,12 @@ torch = pytest.importorskip("torch")
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import CheckFailedError, FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
-from navarena.learning.checkpoints import INFO, MODEL, RESUME  # noqa: E402
-from navarena.learning.fitting import LOG  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
+from navarena.learning.checkpoints.fitted import read_fitted_info  # noqa: E402
+from navarena.learning.joint.encoder import JointInfo  # noqa: E402
 from navarena.learning.perception.images import LabelledImages  # noqa: E402
 from navarena.learning.perception.labelling import (  # noqa: E402
+    SegmenterInfo,
     SegmenterLabeller,
     choose_size,
     find_segmenter,
@@ -28,8 +30,13 @@ from navarena.learning.perception.settings import (  # noqa: E402
     SegmenterRecipe,
     UNetSettings,
 )
-from navarena.learning.perception.training import SegmenterTraining, jitter_colours  # noqa: E402
+from navarena.learning.perception.training import (  # noqa: E402
+    SegmenterTraining,
+    compute_offsets,
+    jitter_colours,
+)
 from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
+from navarena.learning.trainings.log import LOG  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -130,6 +137,26 @@ def test_it_learns_and_labels_images_of_any_size_alike(tmp_path):
     assert find_segmenter(str(tmp_path)) is find_segmenter(str(tmp_path)), "loaded once"
 
 
+def test_scores_at_use_are_lowered_by_the_weights_of_the_loss(tmp_path):
+    weights = np.array([2, 0, 8], np.float32)
+    half = [np.log(2) / 2, np.log(8) / 2, np.log(8) / 2]
+    assert compute_offsets(weights, 0.5) == pytest.approx(half), "a class of no image is as the rarest"
+    assert not compute_offsets(weights, 0.0).any()
+    _, info = train(tmp_path, replace(RECIPE, frames=80, correction=1.0))
+    # void fills most of every image, so that the others weigh more in the loss
+    assert info.offsets[0] < min(info.offsets[1:]) and len(info.offsets) == len(info.classes)
+    assert read_fitted_info(tmp_path, SegmenterInfo).offsets == info.offsets
+    fresh = make_images(7)
+    path = tmp_path / INFO
+    for banned in (1, 2):
+        offsets = [1e9 if k == banned else 0.0 for k in range(len(info.classes))]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"offsets": offsets}))
+        found = SegmenterLabeller(tmp_path).label(fresh.rgb, fresh.depth.astype(np.float32))
+        assert banned not in found
+    with pytest.raises(InputError, match="correction of 0 to 1, got 1.5"):
+        replace(RECIPE, correction=1.5)
+
+
 def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path):
     recipe = replace(RECIPE, frames=8 * 12)
     train(tmp_path / "whole", recipe)
@@ -176,6 +203,18 @@ def test_what_is_damaged_or_of_another_kind_is_named(tmp_path):
     with pytest.raises(FileError, match="does not exist"):
         find_segmenter(str(tmp_path / "nowhere"))
     assert (tmp_path / RESUME).exists()
+
+
+def test_descriptions_that_are_on_disks_are_read(tmp_path):
+    plain = {"protocol": "r2r-ce-v1", "vocabulary": "ivln", "classes": ["void", "bed"], "size": [128, 64]}
+    plain |= {"network": {"widths": [6, 8, 8, 8]}, "recipe": {"seed": 3}, "frames": 32, "updates": 2}
+    plain |= {"version": "0.2.0", "model_sha256": "0f", "format": "navarena-segmenter-v1"}
+    plain |= {"offsets": [0.0, 1.5]}
+    (tmp_path / INFO).write_text(json.dumps(plain))
+    info = read_fitted_info(tmp_path, SegmenterInfo)
+    assert json.loads(encode_info(info)) == plain and info.size == (128, 64) and info.network == TINY
+    with pytest.raises(FileError, match="expected a joint space .* got 'navarena-segmenter-v1'; train it"):
+        read_fitted_info(tmp_path, JointInfo)
 
 
 def test_a_loss_that_is_not_finite_stops(tmp_path):

@@ -196,9 +196,9 @@ def test_failures_are_found_when_episodes_are_replayed_anyway(runs, tmp_path, mo
         asked.append((folder, benchmark))
         return Failures(runs[1].records[0], 40, CLASSES)
 
-    monkeypatch.setattr("navarena.cli.report.classify_run", classify)
-    monkeypatch.setattr("navarena.cli.report.opener", lambda: lambda one: one.agent)
-    monkeypatch.setattr("navarena.cli.report.draw_galleries", lambda *_: {})
+    monkeypatch.setattr("navarena.cli.runs.report.classify_run", classify)
+    monkeypatch.setattr("navarena.cli.runs.report.opener", lambda: lambda one: one.agent)
+    monkeypatch.setattr("navarena.cli.runs.report.draw_galleries", lambda *_: {})
     folder = runs[1].folders[0]
     assert main(["report", str(folder), "--no-drawings", "--out", str(tmp_path / "bare.html")]) == 0
     assert not asked and "navarena failures" in (tmp_path / "bare.html").read_text()

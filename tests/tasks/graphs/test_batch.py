@@ -19,6 +19,7 @@ from navarena.tasks import (
     remaining_distances,
     teacher_actions,
 )
+from navarena.tasks.graphs.oracle import plan_oracle
 from navarena.tasks.graphs.task import IR2R
 from tour_runs import TourRun
 
@@ -178,6 +179,22 @@ def test_neighbouring_goal_and_start():
     go(batch, "b", "c", "!")
     assert batch.batch.state.phase[0] == Phase.ORACLE_START
     assert follow(batch)[0] == [("d", "AGENT")]
+
+
+def test_the_oracle_looks_along_its_steps():
+    # e -> d and g -> f look along -x (nine steps of 30 degrees clockwise from -z), d -> h leaps over c
+    # (-2, 0, -3: -33.7 degrees, eleven steps), and a body that stays keeps its view
+    nodes = np.array([node(place) for place in "ddhgf"])
+    plan = plan_oracle(
+        ATLAS,
+        node("e"),
+        0,
+        node("e"),
+        np.concatenate([[node("e")], nodes]),
+        GraphOracleRules(reveals_next_path=True),
+    )
+    assert plan.nodes.tolist() == nodes.tolist()
+    assert (plan.views - 12).tolist() == [9, 9, 11, 9, 9]
 
 
 def test_a_limit_ends_an_agent_phase_too():

@@ -17,7 +17,7 @@ EXTRA = "xfeat"
 SMALLEST = 64
 """Pixels to which smaller sides are brought: the network reads multiples of 32."""
 
-LEAST_CONFIDENCE = 0.2
+MIN_CONFIDENCE = 0.2
 """Of a match that counts; Modular GOAT asks as much of SuperGlue (hm3d_eval_stretch.yaml)."""
 
 XFEAT_SETTINGS = MatchSettings(chance_points=30, half_points=40.0)
@@ -27,7 +27,7 @@ XFEAT_SETTINGS = MatchSettings(chance_points=30, half_points=40.0)
 class XFeatMatcher(ImageMatcher):
     """Compares images as `ImageMatcher` does, by learned keypoints in the place of SIFT and homographies.
 
-    What LighterGlue matches with a confidence of at least LEAST_CONFIDENCE counts, in one plane or not.
+    What LighterGlue matches with a confidence of at least MIN_CONFIDENCE counts, in one plane or not.
 
     Args:
         settings: those of homographies and of the ratio test do not count.
@@ -66,7 +66,7 @@ class XFeatMatcher(ImageMatcher):
             parts["image_size"] = np.array(one.size, np.float32)
             for name, value in parts.items():
                 asked[f"{name}{number}"] = self._torch.from_numpy(value)[None].to(self._glue.dev)
-        return len(self._glue(asked, min_conf=LEAST_CONFIDENCE)["matches"][0])
+        return len(self._glue(asked, min_conf=MIN_CONFIDENCE)["matches"][0])
 
 
 @functools.cache

@@ -88,10 +88,10 @@ def _is_cylinder(
 ) -> bool:
     """Whether a patch of one colour is as high, wide and full as a cylinder that stands on the floor."""
     camera, pose = view.camera, view.pose
-    nearest, farthest = view.depth_range
+    min_range, max_range = view.depth_range
     rows, columns = box
     metres = view.metres(view.depth[box][patch])
-    known = metres[(metres > nearest) & (metres < farthest)]
+    known = metres[(metres > min_range) & (metres < max_range)]
     if not len(known) or known.max() - known.min() > WIDTH + settings.slack:
         return False
     away, focal = float(np.median(known)), camera.width_px / 2 / np.tan(camera.hfov / 2)

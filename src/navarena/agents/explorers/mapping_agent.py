@@ -97,7 +97,7 @@ class MappingAgent(Agent):
             depths = stretch(forget_edges(depths), self.camera.height_px, self.camera.width_px)
             observations = {**observations, "depth": depths[..., None]}
         if 0 < self._depth.min_range <= self.task.embodiment.radius:
-            depths = forget_nearest(
+            depths = forget_clipped(
                 depths, (self._depth.min_range - self.depth_scale[1]) / self.depth_scale[0]
             )
         maps, poses = self._estimate_poses(observations, depths, active)
@@ -319,10 +319,10 @@ def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n
     return np.where(edges, np.float32(np.nan), depths)
 
 
-def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
-    """Depth images (N, H, W) of any unit, with NaN for values of `nearest` or less.
+def forget_clipped(depths: Float32[np.ndarray, "n h w"], min_range: float) -> Float32[np.ndarray, "n h w"]:
+    """Depth images (N, H, W) of any unit, with NaN for values of `min_range` or less.
 
     For cameras that measure depths from nearer than the body lets anything come: what is clipped to the
     nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.
     """
-    return np.where(depths > np.float32(nearest), depths, np.float32(np.nan))
+    return np.where(depths > np.float32(min_range), depths, np.float32(np.nan))

@@ -59,13 +59,13 @@ def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200
     metres = view.metres(view.depth[rows, columns])
     measured = ~np.isnan(metres)
     rows, columns, metres = rows[measured], columns[measured], metres[measured]
-    nearest, farthest = view.depth_range
-    known = (metres > nearest) & (metres < farthest)
+    min_range, max_range = view.depth_range
+    known = (metres > min_range) & (metres < max_range)
     points = _points(rows[known], columns[known], metres[known], view)
     if known.any() or not len(rows):
         return Sighting(points, None)
     middle = slice(len(rows) // 2, len(rows) // 2 + 1)
-    away = np.clip(metres[middle], nearest, farthest)
+    away = np.clip(metres[middle], min_range, max_range)
     return Sighting(points, _points(rows[middle], columns[middle], away, view)[0])
 
 

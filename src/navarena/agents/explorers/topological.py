@@ -54,7 +54,7 @@ BANDS = (-0.0875, 0.0, 0.0875)
 SCAN_COLUMNS = 64
 """Pixels across of a scan, about."""
 
-LOW, TOP, NEAREST, FARTHEST = 0.2, 1.3, 0.3, 4.5
+MIN_HEIGHT, MAX_HEIGHT, MIN_RANGE, MAX_RANGE = 0.2, 1.3, 0.3, 4.5
 """Metres: heights over the floor, and depths, between which a scan reads obstacles."""
 
 FEWEST = 40
@@ -278,11 +278,12 @@ class TopologicalAgent(MappingAgent):
         step = max(1, self.camera.width_px // SCAN_COLUMNS)
         focal = focal_length(self.camera.width_px, self.camera.hfov)
         scale, offset = self.depth_scale
-        farthest = min(FARTHEST, 0.99 * self.depth_range[1])
+        max_range = min(MAX_RANGE, 0.99 * self.depth_range[1])
         return int(
             read_scan(
                 np.ascontiguousarray(depth), float(scale), float(offset), focal, frame, np.array(BANDS), 1,
-                step, max(NEAREST, 1.01 * self.depth_range[0]), farthest, 0.03, LOW, TOP - LOW, 1,
+                step, max(MIN_RANGE, 1.01 * self.depth_range[0]), max_range, 0.03, MIN_HEIGHT,
+                MAX_HEIGHT - MIN_HEIGHT, 1,
                 np.zeros(ROWS), self._points,
             )
         )  # fmt: skip

@@ -19,12 +19,12 @@ class DetectionSettings:
     Attributes:
         side: about how many pixels of the shorter side are labelled.
         jump: metres of depth between neighbours that are one object, at 1 m; it grows with the distance.
-        least: labelled pixels of a segment; smaller ones are overlooked.
+        min_pixels: labelled pixels of a segment; smaller ones are overlooked.
     """
 
     side: int = 90
     jump: float = 0.12
-    least: int = 12
+    min_pixels: int = 12
 
 
 USUAL_DETECTION = DetectionSettings()
@@ -57,7 +57,7 @@ def detect(
         )
     parts = connect(classes, depth, settings.jump)
     numbers, first, counts = np.unique(parts, return_index=True, return_counts=True)
-    kept = (numbers > 0) & (counts >= settings.least)
+    kept = (numbers > 0) & (counts >= settings.min_pixels)
     table = np.zeros(int(parts.max()) + 1, np.int32)
     table[numbers[kept]] = np.arange(1, np.count_nonzero(kept) + 1)
     names = [labeller.classes[number] for number in classes.reshape(-1)[first[kept]].tolist()]
@@ -119,7 +119,7 @@ def count_errors(
     names: Mapping[int, Sequence[str]],
     truth: Int32[np.ndarray, "h w"],
     categories: Mapping[int, str],
-    least: int = 200,
+    min_pixels: int = 200,
     share: float = 0.25,
 ) -> PerceptionErrors:
     """The errors in one image.
@@ -129,11 +129,11 @@ def count_errors(
         names: segment -> categories of the scene that it may stand for.
         truth: (H, W) int32 ids of objects.
         categories: id -> category, of the objects that count.
-        least: pixels from which on an object counts.
+        min_pixels: pixels from which on an object counts.
         share: of the pixels of a segment, or of an object, that count as showing it.
     """
     known = {number: int((truth == number).sum()) for number in categories}
-    known = {number: pixels for number, pixels in known.items() if pixels >= least}
+    known = {number: pixels for number, pixels in known.items() if pixels >= min_pixels}
     wrong = merged = 0
     shown_by = dict.fromkeys(known, 0)
     covered = dict.fromkeys(known, 0)

@@ -66,7 +66,7 @@ def measure_training(
     name: str, recipe: "Recipe", episodes: Sequence[Episode], updates: int, target: float
 ) -> Measurement:
     """Frames/s of the median update of `recipe`, from `episodes` in open houses, on one thread's clock."""
-    from navarena.learning.training import Training
+    from navarena.learning.trainings.training import Training
 
     seconds = []
     with tempfile.TemporaryDirectory() as folder:

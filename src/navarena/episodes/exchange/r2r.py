@@ -81,10 +81,10 @@ class R2RFile:
         """Whether the paths are known beyond their start (not so in test splits)."""
         return any(len(path.path) > 1 for path in self.paths)
 
-    def instruction_ids(self, most: int | None = None) -> Iterator[str]:
-        """Ids of all instructions, or of the first `most` of each path."""
+    def instruction_ids(self, max_count: int | None = None) -> Iterator[str]:
+        """Ids of all instructions, or of the first `max_count` of each path."""
         for path in self.paths:
-            for index in range(len(path.instructions[:most])):
+            for index in range(len(path.instructions[:max_count])):
                 yield path.instruction_id(index)
 
 

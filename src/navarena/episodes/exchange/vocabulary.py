@@ -92,10 +92,10 @@ def encode_again(before: str, tokens: Sequence[int], after: str) -> tuple[int, .
     return tuple(known.get(word, 1) for word in split_words(after))
 
 
-def build_vocabulary(sentences: Iterable[str], least_count: int = 5) -> Vocabulary:
-    """The words that occur at least `least_count` times (R2R: 5), most frequent first, ties by letter."""
+def build_vocabulary(sentences: Iterable[str], min_count: int = 5) -> Vocabulary:
+    """The words that occur at least `min_count` times (R2R: 5), most frequent first, ties by letter."""
     counts = Counter(word for sentence in sentences for word in split_words(sentence))
-    kept = sorted((word for word in counts if counts[word] >= least_count), key=lambda w: (-counts[w], w))
+    kept = sorted((word for word in counts if counts[word] >= min_count), key=lambda w: (-counts[w], w))
     return Vocabulary((PADDING, UNKNOWN, END, *kept))
 
 

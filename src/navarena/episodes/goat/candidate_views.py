@@ -10,7 +10,7 @@ from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
 from navarena.episodes.view_points import find_floor
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.instance_images import count_pixels, render_instances
+from navarena.simulation.instance_images import count_pixels, object_boxes, render_instances
 from navarena.simulation.world import World
 
 RADII = (0.5, 1.0, 1.5, 2.0)
@@ -78,7 +78,8 @@ def measure_candidate_views(world: World, views: CandidateViews) -> Float32[np.n
     count = len(views.owner)
     shares = np.zeros(count, np.float32)
     poses = (views.feet, views.yaws, np.zeros(count))
-    for first, last, images in render_instances(world, GOAL_CAMERA, *poses):
+    boxes = object_boxes(world.scene, views.owner)
+    for first, last, images in render_instances(world, GOAL_CAMERA, *poses, wanted=boxes):
         counts = np.zeros(last - first)
         count_pixels(images, views.owner[first:last], counts)
         shares[first:last] = counts / (GOAL_CAMERA.width_px * GOAL_CAMERA.height_px)

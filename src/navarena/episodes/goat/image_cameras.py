@@ -90,7 +90,7 @@ HFOV_DEGREES = (60, 120)
 IMAGE_PX = 512
 """Side of the images that agents are shown."""
 
-LEAST_OBJECT_COVERAGE = 0.7
+MIN_OBJECT_COVERAGE = 0.7
 FRAME_COVERAGE_LINE = (0.02, 0.0232)
 """Share of the image that an object of no surface must fill, and what each square metre adds."""
 
@@ -139,7 +139,7 @@ class ImageCameras:
         )
 
 
-def least_frame_coverage(areas: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
+def min_frame_coverage(areas: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
     """(K,) share of the image that objects must fill, for surfaces (K,) in square metres."""
     base, slope = FRAME_COVERAGE_LINE
     return base + slope * np.asarray(areas, float)
@@ -157,19 +157,19 @@ def find_image_cameras(world: World, objects: Sequence[SceneObject], views: Cand
         obj.object_id: world.scene.vertices[object_triangles(world.scene, obj.object_id)] for obj in shown
     }
     areas = np.array([surface_area(one) for one in corners.values()], float)
-    needed = dict(zip(corners, least_frame_coverage(areas).tolist()))
-    least = np.array([needed[number] for number in drawn.owner.tolist()], float)
-    drawn = _take(drawn, _may_fill(drawn, corners, least))
-    least = np.array([needed[number] for number in drawn.owner.tolist()], float)
+    needed = dict(zip(corners, min_frame_coverage(areas).tolist()))
+    min_coverage = np.array([needed[number] for number in drawn.owner.tolist()], float)
+    drawn = _take(drawn, _may_fill(drawn, corners, min_coverage))
+    min_coverage = np.array([needed[number] for number in drawn.owner.tolist()], float)
     pixels = _count_pixels([world.render_mesh], np.zeros(len(drawn.owner), np.int64), drawn, 1)
     share = pixels / VIEW_PX**2
-    large = share > least
+    large = share > min_coverage
     drawn, pixels, share = _take(drawn, large), pixels[large], share[large]
     numbers, mesh = np.unique(drawn.owner, return_inverse=True)
     meshes = [build_object_mesh(world.scene, number) for number in numbers.tolist()]
     whole = _count_pixels(meshes, mesh, drawn, AROUND)
     seen = pixels / np.maximum(whole, 1)
-    kept = seen > LEAST_OBJECT_COVERAGE
+    kept = seen > MIN_OBJECT_COVERAGE
     drawn = _take(drawn, kept)
     return ImageCameras(
         drawn.owner,
@@ -209,9 +209,11 @@ def _take(cameras: ImageCameras, rows: np.ndarray) -> ImageCameras:
 
 
 def _may_fill(
-    cameras: ImageCameras, corners: Mapping[int, Float[np.ndarray, "t 3 3"]], least: Float[np.ndarray, "i"]
+    cameras: ImageCameras,
+    corners: Mapping[int, Float[np.ndarray, "t 3 3"]],
+    min_coverage: Float[np.ndarray, "i"],
 ) -> Bool[np.ndarray, "i"]:
-    """(I,) False where the ball around an object cannot fill `least` (I,) of the image.
+    """(I,) False where the ball around an object cannot fill `min_coverage` (I,) of the image.
 
     A ball of radius r, its centre at a distance d on the axis, fills a disc of radius r / sqrt(d^2 - r^2) at
     distance 1; r / (d - r) leaves room for looks that miss the centre by the jitters.
@@ -224,7 +226,7 @@ def _may_fill(
         radius = float(np.linalg.norm(points - center, axis=1).max())
         gap = np.linalg.norm(cameras.positions[rows] - center, axis=1) - radius
         disc = math.pi * (radius / np.maximum(gap, 1e-3)) ** 2
-        may[rows] = disc > least[rows] * (2 * np.tan(cameras.hfov[rows] / 2)) ** 2
+        may[rows] = disc > min_coverage[rows] * (2 * np.tan(cameras.hfov[rows] / 2)) ** 2
     return may
 
 

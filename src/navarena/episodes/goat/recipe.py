@@ -61,17 +61,17 @@ class GoatRecipe(EpisodeRecipe):
     """The rules of GOAT-Bench (spec ivln_goat 4.5; its generator of whole episodes was never published).
 
     The start is uniform over the floor, on an island of a radius of at least 1.5 m, its yaw uniform. The
-    number of sub-tasks is uniform in [least, most]. For each a modality is drawn among those for which the
-    start's floor has a goal, then a name of the split, then an object of that name. Goals that follow one
-    another have no object in common, as long as the floor has others. The first lies 1 to 30 m away,
-    geodesic, to the nearest view point; all can be reached. In training nearly straight first paths are
+    number of sub-tasks is uniform in [min_subtasks, max_subtasks]. For each a modality is drawn among those
+    for which the start's floor has a goal, then a name of the split, then an object of that name. Goals that
+    follow one another have no object in common, as long as the floor has others. The first lies 1 to 30 m
+    away, geodesic, to the nearest view point; all can be reached. In training nearly straight first paths are
     thinned out as those of ObjectNav are. Episodes whose goals the planner cannot reach in turn within
     STEPS_PER_SUBTASK actions each are dropped and counted. Houses of a val split that have no such goal
     have no episodes: few objects are called by names that are not seen in training.
 
     Attributes:
         protocol_id: whose episodes they are.
-        least, most: bounds of the number of sub-tasks.
+        min_subtasks, max_subtasks: bounds of the number of sub-tasks.
         modalities: how goals are given.
         embodiment: the body.
         min_distance, max_distance: metres, geodesic, of the first goal.
@@ -80,8 +80,8 @@ class GoatRecipe(EpisodeRecipe):
     """
 
     protocol_id: str
-    least: int = 5
-    most: int = 10
+    min_subtasks: int = 5
+    max_subtasks: int = 10
     modalities: tuple[Modality, ...] = MODALITIES
     embodiment: Embodiment = STRETCH
     min_distance: float = 1.0
@@ -159,7 +159,7 @@ class GoatRecipe(EpisodeRecipe):
         navmesh = pool.world.navmesh
         starts, fits = sample_places(navmesh, generator, 1)
         yaw, uniform_draw = float(sample_yaws(generator, 1)[0]), float(generator.random())
-        count = int(generator.integers(self.least, self.most, endpoint=True))
+        count = int(generator.integers(self.min_subtasks, self.max_subtasks, endpoint=True))
         if not fits[0] or navmesh.island_radius(starts)[0] < self.min_island_radius:
             return None
         start = here = starts[0]

@@ -43,7 +43,7 @@ GOAT_VIEW_POINTS = ViewPointSettings(
     width_px=VIEW_PX,
     height_px=VIEW_PX,
     tilts=TILTS,
-    least_coverage=MIN_COVERAGE,
+    min_coverage=MIN_COVERAGE,
     spacing=GRID_SPACING,
 )
 """View points of every goal of GOAT-Bench, whatever its modality."""

@@ -11,10 +11,10 @@ STRUCTURE = frozenset(
 )
 """Categories that no route names: they are everywhere, or named otherwise."""
 
-LEAST_WIDTH = 0.2
+MIN_WIDTH = 0.2
 """Metres, half the longer side on the floor, from which on an object catches the eye in passing."""
 
-LEAST_HEIGHT = 0.3
+MIN_HEIGHT = 0.3
 """Metres of height from which on it does."""
 
 NAMED_ATTRIBUTES = ("color", "material", "size", "shape", "pattern")
@@ -55,7 +55,7 @@ class Landmark:
 def is_salient(obj: SceneObject) -> bool:
     """Whether a person would notice `obj` in passing: no structure, and large enough."""
     half_x, half_y, half_z = obj.half_size
-    large = max(half_x, half_z) >= LEAST_WIDTH and 2 * half_y >= LEAST_HEIGHT
+    large = max(half_x, half_z) >= MIN_WIDTH and 2 * half_y >= MIN_HEIGHT
     return large and obj.category not in STRUCTURE
 
 

@@ -39,10 +39,10 @@ class Vocabulary:
         object.__setattr__(self, "_numbers", {word: number for number, word in enumerate(self.words)})
 
     @classmethod
-    def of(cls, texts: Iterable[str], least: int = 1) -> "Vocabulary":
-        """The words of `texts` that occur at least `least` times, most frequent first, then by name."""
+    def of(cls, texts: Iterable[str], min_count: int = 1) -> "Vocabulary":
+        """The words of `texts` that occur at least `min_count` times, most frequent first, then by name."""
         counts = Counter(word for text in texts for word in split_words(text))
-        kept = sorted((word for word in counts if counts[word] >= least), key=lambda w: (-counts[w], w))
+        kept = sorted((word for word in counts if counts[word] >= min_count), key=lambda w: (-counts[w], w))
         return cls(("<pad>", "<unk>", *kept))
 
     def encode(self, text: str, length: int = MAX_TOKENS) -> Int32[np.ndarray, "t"]:

@@ -18,12 +18,12 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError, InputError, describe_choices
-from navarena.core.files import atomic_path
+from navarena.core.files import atomic_path, translate_damage
 from navarena.evaluation.records.journal import Row
 
 
 def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None:
-    """Write `rows` to `path` in one step; equal rows give equal bytes. Raises StorageError."""
+    """Write `rows` to `path` in one step; equal rows give equal bytes. Raises StorageError and FileError."""
     import pyarrow.parquet as pq
 
     with atomic_path(path) as temporary:
@@ -31,7 +31,7 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
 
 
 def make_table(rows: Sequence[Row], metrics: Sequence[str]) -> Any:
-    """The pyarrow.Table of `rows` with the columns above."""
+    """The pyarrow.Table of `rows` with the columns above; raises FileError where actions are of two kinds."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {
@@ -55,15 +55,22 @@ def make_table(rows: Sequence[Row], metrics: Sequence[str]) -> Any:
     if any(row.tour is not None for row in rows):
         for name in ("tour_id", "position", "oracle_goal", "oracle_start"):
             columns[name] = pa.array([None if row.tour is None else getattr(row.tour, name) for row in rows])
-    is_continuous = any(isinstance(action, list) for row in rows for action in row.actions[:1])
-    if is_continuous:
-        columns["actions"] = pa.array([row.actions for row in rows], pa.list_(pa.list_(pa.float64())))
-    else:  # as one long array: many times faster than a list for each row
-        ends = np.cumsum([0, *(len(row.actions) for row in rows)], dtype=np.int32)
-        actions = np.fromiter(chain.from_iterable(row.actions for row in rows), np.int32, int(ends[-1]))
-        columns["actions"] = pa.ListArray.from_arrays(ends, actions)
+    with translate_damage("the journal", "restore it, or evaluate again"):
+        columns["actions"] = _actions_column([row.actions for row in rows])
     columns["error"] = pa.array([last_line(row.traceback) for row in rows], pa.string())
     return pa.table(columns)
+
+
+def _actions_column(taken: Sequence[Sequence[int | list[float]]]) -> Any:
+    """The pyarrow.Array of all rows' actions; raises what pyarrow and NumPy do where kinds are mixed."""
+    import pyarrow as pa
+
+    if any(isinstance(action, list) for actions in taken for action in actions[:1]):
+        return pa.array(taken, pa.list_(pa.list_(pa.float64())))
+    # as one long array: many times faster than a list for each row
+    ends = np.cumsum([0, *map(len, taken)], dtype=np.int32)
+    actions = np.fromiter(chain.from_iterable(taken), np.int32, int(ends[-1]))
+    return pa.ListArray.from_arrays(ends, actions)
 
 
 def metric_columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Float[np.ndarray, "n"]]:

@@ -38,9 +38,9 @@ class ShareQueue:
         deaths: a notice for each worker that died.
     """
 
-    def __init__(self, groups: Sequence[MemoryGroup], workers: int, least: int = 1) -> None:
+    def __init__(self, groups: Sequence[MemoryGroup], workers: int, min_episodes: int = 1) -> None:
         self._scenes = deque(deque(group) for _, group in groupby(groups, key=lambda one: one.scene_id))
-        self._workers, self._least = workers, least
+        self._workers, self._min_episodes = workers, min_episodes
         self._left = sum(len(group.left) for group in groups)
         self._suspects: deque[MemoryGroup] = deque()
         self._ended: Counter[str] = Counter()
@@ -64,7 +64,7 @@ class ShareQueue:
         if not self._scenes:
             return []
         scene, share = self._scenes[0], [self._scenes[0].popleft()]
-        room = max(self._least, math.ceil(self._left / (self._workers * SHARES_PER_WORKER)))
+        room = max(self._min_episodes, math.ceil(self._left / (self._workers * SHARES_PER_WORKER)))
         room -= len(share[0].left)
         while scene and len(scene[0].left) <= room:
             share.append(scene.popleft())
@@ -122,10 +122,10 @@ class ShareQueue:
             )
 
 
-def count_slots(groups: int, workers: int, most: int) -> int:
-    """Episodes that each of `workers` runs side by side: `most`, or fewer of a small run."""
+def count_slots(groups: int, workers: int, max_slots: int) -> int:
+    """Episodes that each of `workers` runs side by side: `max_slots`, or fewer of a small run."""
     rounds = ROUNDS if workers > 1 else 1
-    return max(1, min(most, math.ceil(groups / (workers * rounds))))
+    return max(1, min(max_slots, math.ceil(groups / (workers * rounds))))
 
 
 def choose_workers(declaration: Declaration, episodes: int, processors: int) -> int:

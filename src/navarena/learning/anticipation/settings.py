@@ -1,10 +1,16 @@
 """Settings of occupancy anticipation: its windows, network and training. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from navarena.core.errors import InputError
 from navarena.learning.perception.settings import STRIDE, UNetSettings
-from navarena.learning.settings import OptimiserSettings, Precision, Schedule
+from navarena.learning.recipes.base import FittingRecipe
+from navarena.learning.settings import Precision
+
+if TYPE_CHECKING:
+    from navarena.learning.anticipation.training import AnticipationTraining
 
 
 @dataclass(frozen=True)
@@ -42,44 +48,33 @@ class WindowSettings:
             raise InputError(f"expected a side that is a multiple of {STRIDE} cells, got {self.side}")
 
 
-_ADAM = OptimiserSettings(rate=Schedule(1e-3, 1e-5), epsilon=1e-8, max_gradient=5.0)
-
-
 @dataclass(frozen=True)
-class AnticipationRecipe:
+class AnticipationRecipe(FittingRecipe):
     """Everything that determines the training of an anticipation beside the machine.
 
     Attributes:
-        description: one line: what is trained, and what it takes.
         protocol: whose first camera of depth sees the houses.
         windows: what it learns from, in train houses.
         network: sizes of the U-Net.
-        optimiser: Adam; the rate falls along half a cosine from `first` to `last`.
-        frames: windows learned from, repetitions included.
-        batch: windows of an update.
         coarse_weight: of the losses at 1/2, 1/4, 1/8 and 1/16 of the window beside that of the window.
         precision: of the network's products; "auto" takes bfloat16 where the processor is fast in it.
         seed: of weights, windows and minibatches.
-        save_updates: updates between checkpoints.
-        log_updates: updates in a line of the log.
 
     Raises InputError for sizes below 1.
     """
 
-    description: str
+    kind: ClassVar[str] = "anticipation"
+
     protocol: str = "pointnav-habitat2020-v1"
     windows: WindowSettings = field(default_factory=WindowSettings)
     network: UNetSettings = field(default_factory=UNetSettings)
-    optimiser: OptimiserSettings = _ADAM
-    frames: int = 100_000
-    batch: int = 16
     coarse_weight: float = 0.25
     precision: Precision = "auto"
-    seed: int = 0
-    save_updates: int = 500
-    log_updates: int = 100
 
-    def __post_init__(self) -> None:
-        for name in ("frames", "batch", "save_updates", "log_updates"):
-            if getattr(self, name) < 1:
-                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+    def begin_fitting(self, folder: Path, threads: int) -> "AnticipationTraining":
+        from navarena.learning.anticipation.training import AnticipationTraining
+
+        return AnticipationTraining(self, folder, threads)
+
+    def advise(self, folder: Path) -> str:
+        return f"navarena anticipation score {folder}"

@@ -5,15 +5,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from navarena import __version__
-from navarena.core.seeding import derive_seed, make_generator
-from navarena.learning.anticipation.anticipator import STATES, AnticipationInfo, save_anticipation
+from navarena.core.seeding import make_generator
+from navarena.learning.anticipation.anticipator import STATES, AnticipationInfo
 from navarena.learning.anticipation.settings import AnticipationRecipe
 from navarena.learning.anticipation.windows import Windows, encode_states, load_windows
-from navarena.learning.fitting import Fitting
 from navarena.learning.perception.segmenter import compute_loss
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
+from navarena.learning.trainings.fitting import Fitting
 
 
 class AnticipationTraining(Fitting[AnticipationRecipe, AnticipationInfo]):
@@ -32,8 +31,6 @@ class AnticipationTraining(Fitting[AnticipationRecipe, AnticipationInfo]):
     checkpoint.
     """
 
-    kind = "anticipation"
-
     def __init__(
         self,
         recipe: AnticipationRecipe,
@@ -49,25 +46,17 @@ class AnticipationTraining(Fitting[AnticipationRecipe, AnticipationInfo]):
         self._true = np.concatenate([one.true for one in windows])
         info = AnticipationInfo(
             protocol=recipe.protocol,
+            recipe=msgspec.to_builtins(recipe),
             windows=recipe.windows,
             network=recipe.network,
-            recipe=msgspec.to_builtins(recipe),
-            frames=0,
-            updates=0,
-            version=__version__,
         )
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed(self.kind, recipe.seed, "weights") % 2**63)
-            network = info.build()
-        network = network.to(memory_format=torch.channels_last).train()
         self._halves = choose_precision(recipe.precision)
-        rates = {"lr": recipe.optimiser.rate.first, "eps": recipe.optimiser.epsilon}
-        self._begin(info, network, torch.optim.Adam(network.parameters(), **rates))
+        self._begin(info, lambda: info.build().to(memory_format=torch.channels_last))
 
     def _compute_loss(self) -> Tensor:
         chosen = self._choose(len(self._seen))
         seen, true = self._seen[chosen], self._true[chosen].astype(np.int64)
-        generator = make_generator(self.kind, self.recipe.seed, "mirrors", self.updates)
+        generator = make_generator(self.recipe.kind, self.recipe.seed, "mirrors", self.updates)
         is_mirrored = generator.random(len(chosen)) < 0.5
         for cells in (seen, true):
             cells[is_mirrored] = cells[is_mirrored, :, ::-1]
@@ -75,6 +64,3 @@ class AnticipationTraining(Fitting[AnticipationRecipe, AnticipationInfo]):
             scores = self._network(torch.from_numpy(encode_states(seen)))
         weights = torch.ones(len(STATES))
         return compute_loss(scores, torch.from_numpy(true), weights, self.recipe.coarse_weight)
-
-    def _write(self, info: AnticipationInfo) -> None:
-        save_anticipation(self.folder, info, self._network)

@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Float, Float32, Int8, UInt8
 
 from navarena.agents.explorers.mapping_agent import depth_camera, depth_sensor, map_settings
-from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.learning.anticipation.settings import WindowSettings
+from navarena.learning.perception.houses import first_scene_ids
 from navarena.mapping import FREE, OCCUPIED, UNKNOWN, MapGrid, OccupancyMaps, OccupancySettings
 from navarena.mapping.egocentric import crop_turned
 from navarena.mapping.survey import survey_occupancy
-from navarena.scenes.catalog import scene_hash, scene_ids
+from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.simulator import Simulator
@@ -49,16 +49,6 @@ class Windows:
         return len(self.seen)
 
 
-def house_ids(settings: WindowSettings, split: str) -> list[str]:
-    """The ids of the scenes; raises InputError when the split has fewer."""
-    ids = scene_ids(settings.scenes, split)
-    if len(ids) < settings.houses:
-        raise InputError(
-            f"expected at most {len(ids)} houses of {settings.scenes}/{split}, got houses={settings.houses}"
-        )
-    return ids[: settings.houses]
-
-
 def choose_body(protocol: str, settings: WindowSettings) -> tuple[Embodiment, Camera, OccupancySettings]:
     """The body of `protocol` with its camera of depth alone, of at most PIXELS, and its maps.
 
@@ -86,7 +76,7 @@ def load_windows(settings: WindowSettings, protocol: str, split: str, number: in
 
     Raises StorageError when the cache cannot be written, and as `choose_body`.
     """
-    scene_id = house_ids(settings, split)[number]
+    scene_id = first_scene_ids(settings.scenes, split, settings.houses)[number]
     body, _, maps = choose_body(protocol, settings)
     described = repr((replace(settings, houses=1), body, maps, seed))
     key = content_hash(scene_hash(scene_id), described, source_fingerprint(Path(__file__)))

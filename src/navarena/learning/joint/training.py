@@ -6,18 +6,17 @@ import msgspec
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
-from navarena import __version__
 from navarena.core.errors import InputError
-from navarena.core.seeding import derive_seed, make_generator
+from navarena.core.seeding import make_generator
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.encoder import GoalEncoder
-from navarena.learning.fitting import Fitting
-from navarena.learning.joint.encoder import JointInfo, make_text_encoder, save_joint
+from navarena.learning.joint.encoder import JointInfo, make_text_encoder
 from navarena.learning.joint.network import JointNetwork, contrast
 from navarena.learning.joint.pairs import HousePairs, load_pairs
 from navarena.learning.joint.settings import JointRecipe
 from navarena.learning.perception.lite0 import POOLED, find_trunk
 from navarena.learning.tensors import Tensor, torch
+from navarena.learning.trainings.fitting import Fitting
 from navarena.scenes.houses.vocabulary import GOAT
 
 
@@ -35,8 +34,6 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
     Raises InputError for a recipe that differs from the one in `folder` and for fewer crops than a batch,
     FileError for a damaged checkpoint, MissingExtraError without the packages of the frozen networks.
     """
-
-    kind = "joint"
 
     def __init__(
         self, recipe: JointRecipe, folder: Path, threads: int = 1, houses: list[HousePairs] | None = None
@@ -60,21 +57,17 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
             side=recipe.pairs.side,
             network=recipe.network,
             recipe=msgspec.to_builtins(recipe),
-            frames=0,
-            updates=0,
-            version=__version__,
         )
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed("joint", recipe.seed, "weights") % 2**63)
-            network = JointNetwork(texts.dimension, recipe.network, recipe.temperature)
-        rates = {"lr": recipe.optimiser.rate.first, "eps": recipe.optimiser.epsilon}
-        optimiser = torch.optim.AdamW(network.parameters(), weight_decay=recipe.weight_decay, **rates)
-        self._begin(info, network, optimiser)
+        self._begin(
+            info,
+            lambda: JointNetwork(texts.dimension, recipe.network, recipe.temperature),
+            recipe.weight_decay,
+        )
 
     def _compute_loss(self) -> Tensor:
         recipe, network = self.recipe, self._network
         rows = self._choose(len(self._examples.owners))
-        generator = make_generator("joint", recipe.seed, "words", self.updates)
+        generator = make_generator(recipe.kind, recipe.seed, "words", self.updates)
         texts, others = self._examples.draw(rows, recipe.names, generator)
         seen = network.embed_images(self._examples.images(rows))
         described = network.embed_texts(self._examples.words(texts))
@@ -86,9 +79,6 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
             same = torch.from_numpy(owners[:, None] == owners)
             loss = loss + recipe.views * contrast(seen, again, network.factor(), same)
         return loss
-
-    def _write(self, info: JointInfo) -> None:
-        save_joint(self.folder, info, self._network)
 
 
 class Examples:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
-from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images
 from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.normaliser import RunningNormaliser

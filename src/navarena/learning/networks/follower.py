@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from navarena.core.errors import InputError
-from navarena.learning.follower_settings import FollowerSettings
 from navarena.learning.inputs import TOKENS, InputSpec
 from navarena.learning.networks.encoders import Encoder, name_frozen
+from navarena.learning.networks.follower_settings import FollowerSettings
 from navarena.learning.networks.instructions import InstructionEncoder, attend_words, code_instructions
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.resnet import ResNet

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.losses import turn_inflection_weights
+from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.tensors import Tensor, torch
 
 EPSILON = 1e-12
@@ -70,7 +70,7 @@ class HAMT(torch.nn.Module):
 
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
-        self._settings, self.most_words = settings, settings.most_words
+        self._settings, self.max_words = settings, settings.max_words
         width = settings.width
         self.words = torch.nn.Embedding(settings.words, width, padding_idx=0)
         self.places = torch.nn.Embedding(TEXT_PLACES, width)
@@ -97,7 +97,7 @@ class HAMT(torch.nn.Module):
 
     def read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """(B, L, W) float32 of `tokens` (B, L') int64, padded with 0, and (B, L) bool, which are words."""
-        tokens = tokens[:, : self.most_words]
+        tokens = tokens[:, : self.max_words]
         if "instruction" in self._settings.blank:  # one unknown word, by whose token actions are judged
             tokens = torch.zeros_like(tokens)
             tokens[:, 0] = UNKNOWN_WORD

@@ -1,7 +1,7 @@
 """The heads of HAMT's proxy tasks, beside those that it acts by."""
 
-from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.networks.hamt import EPSILON
+from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.tensors import Tensor, torch
 
 ANGLES_AND_PROGRESS = 3

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from navarena.core.errors import InputError
-from navarena.learning.follower_settings import FollowerSettings
+from navarena.learning.networks.follower_settings import FollowerSettings
 from navarena.learning.tensors import Tensor, torch
 
 MAX_KEPT = 1024

@@ -1,8 +1,8 @@
 """Encoder of maps whose channels hold categories: a table for each channel, and convolutions."""
 
 from navarena.core.errors import InputError
-from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.networks.encoders import size_after, start_as_multion
 from navarena.learning.tensors import Tensor, torch
 

@@ -17,6 +17,7 @@ from navarena.learning.networks.attention import POSE
 from navarena.learning.networks.encoders import start_as_multion
 from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.memories import Memory, RecurrentMemory
+from navarena.learning.networks.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.networks.neural_maps import (
     REACHED,
     Patches,
@@ -26,7 +27,6 @@ from navarena.learning.networks.neural_maps import (
     read_windows,
     turn_maps,
 )
-from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 from navarena.mapping.feature_map import EGO_CELLS, WINDOW

@@ -14,8 +14,8 @@ from navarena.learning.networks.encoders import (
     measure_images,
     start_as_multion,
 )
+from navarena.learning.networks.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.networks.neural_maps import project
-from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, torch
 

@@ -2,7 +2,7 @@
 
 from navarena.learning.tensors import Tensor, torch
 
-LEAST_VARIANCE = 1e-2
+MIN_VARIANCE = 1e-2
 """Smaller variances count as this one (habitat-lab, rl/ddppo/policy/running_mean_and_var.py)."""
 
 
@@ -25,7 +25,7 @@ class RunningNormaliser(torch.nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """The `images` (B, C, H, W) float32, scaled."""
-        return (images - self.mean) * torch.rsqrt(self.variance.clamp(min=LEAST_VARIANCE))
+        return (images - self.mean) * torch.rsqrt(self.variance.clamp(min=MIN_VARIANCE))
 
     def learn(self, images: Tensor) -> None:
         """Count `images` (B, C, H, W) float32, B frames of equal weight, too."""

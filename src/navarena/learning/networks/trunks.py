@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
-from navarena.learning.encoder_settings import RANDOM_TRUNK, EncoderSettings
+from navarena.learning.networks.encoder_settings import RANDOM_TRUNK, EncoderSettings
 from navarena.learning.tensors import Tensor, torch
 
 TRUNK = "encoder.trunk."

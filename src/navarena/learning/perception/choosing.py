@@ -12,21 +12,21 @@ def count_classes(classes: UInt8[np.ndarray, "k h w"], count: int) -> Int64[np.n
 
 
 def choose_images(
-    shares: Float[np.ndarray, "m c"], count: int, least: float, generator: np.random.Generator
+    shares: Float[np.ndarray, "m c"], count: int, min_share: float, generator: np.random.Generator
 ) -> Int64[np.ndarray, "k"]:
     """(K,) indices, ascending, of `count` of M candidates: every class but the first takes one in turn.
 
-    A class draws among those in which it fills the share `least` of the pixels, with probability by the root
-    of its share; when no class can take any more, the others are drawn alike.
+    A class draws among those in which it fills `min_share` of the pixels, with probability by the root of its
+    share; when no class can take any more, the others are drawn alike.
 
     Args:
         shares: (M, C) shares of the pixels of each candidate that show each class.
         count: K, at most M.
-        least: share from which a class counts as seen.
+        min_share: share from which a class counts as seen.
         generator: draws.
     """
     free = np.ones(len(shares), bool)
-    weights = np.where(shares >= least, np.sqrt(shares), 0.0)
+    weights = np.where(shares >= min_share, np.sqrt(shares), 0.0)
     weights[:, 0] = 0.0
     while count > (taken := int((~free).sum())):
         for number in np.flatnonzero((weights * free[:, None]).sum(0) > 0).tolist():

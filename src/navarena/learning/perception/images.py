@@ -17,9 +17,10 @@ from navarena.core.seeding import make_generator, scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.learning.perception import choosing
 from navarena.learning.perception.choosing import choose_images, count_classes
+from navarena.learning.perception.houses import first_scene_ids
 from navarena.learning.perception.settings import ImageSettings
 from navarena.learning.perception.vocabularies import class_names, class_table
-from navarena.scenes.catalog import scene_hash, scene_ids
+from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Embodiment
 from navarena.simulation.simulator import Simulator
@@ -54,16 +55,6 @@ class LabelledImages:
         return len(self.rgb)
 
 
-def house_ids(settings: ImageSettings, split: str) -> list[str]:
-    """The ids of the scenes that are seen; raises InputError when the split has fewer."""
-    ids = scene_ids(settings.scenes, split)
-    if len(ids) < settings.houses:
-        raise InputError(
-            f"expected at most {len(ids)} houses of {settings.scenes}/{split}, got houses={settings.houses}"
-        )
-    return ids[: settings.houses]
-
-
 def camera_body(protocol: str, size: tuple[int, int]) -> Embodiment:
     """The body of `protocol` with one camera: where its first one is, with images of `size`, of all kinds."""
     body = get_body_task(protocol).embodiment
@@ -84,7 +75,7 @@ def load_images(settings: ImageSettings, split: str, number: int, seed: int = 0)
 
     Raises SceneError for a scene without labels, StorageError when the cache cannot be written.
     """
-    scene_id = house_ids(settings, split)[number]
+    scene_id = first_scene_ids(settings.scenes, split, settings.houses)[number]
     protocol = settings.cameras[number % len(settings.cameras)]
     body = camera_body(protocol, settings.size)
     if len(class_names(settings.vocabulary)) > 256:
@@ -123,7 +114,7 @@ def draw_images(world: World, body: Embodiment, settings: ImageSettings, seed: i
     look = replace(body, cameras=(replace(body.cameras[0], width_px=width, height_px=height),))
     seen = _Views(look, ("semantic",), world, table).draw(positions, yaws, tilts)[2]
     shares = count_classes(seen, len(class_names(settings.vocabulary))) / seen[0].size
-    kept = choose_images(shares, settings.images, settings.least_share, generator)
+    kept = choose_images(shares, settings.images, settings.min_share, generator)
     views = _Views(body, ("rgb", "depth", "semantic"), world, table)
     return LabelledImages(*views.draw(positions[kept], yaws[kept], tilts[kept]))
 

@@ -1,91 +1,53 @@
 """Segmenters at work: a checkpoint that labels images of any size, one after the other."""
 
 import functools
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-import msgspec
 import numpy as np
 from jaxtyping import Float32, Int32, UInt8
 
-from navarena.core.errors import FileError, InputError, require_extra
-from navarena.core.files import read_bytes, read_json, write_atomic
-from navarena.learning.checkpoints import INFO, MODEL
+from navarena.core.errors import InputError
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
 from navarena.learning.perception import rednet
 from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
 from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import STRIDE, UNetSettings
-from navarena.learning.tensors import EXTRA, torch
-
-FORMAT = "navarena-segmenter-v1"
-
-_REMEDY = "train it again (navarena train segmenter-small)"
+from navarena.learning.tensors import torch
 
 
-@dataclass(frozen=True)
-class SegmenterInfo:
-    """Description of a segmenter's checkpoint, from which its network is built.
+@dataclass(frozen=True, kw_only=True)
+class SegmenterInfo(FittedInfo):
+    """Description of a segmenter's checkpoint.
 
     Attributes:
-        protocol: whose cameras it is meant for first.
         vocabulary: whose words the classes are.
         classes: by number, "void" first.
         size: (height, width) pixels of the images that it learned from; others are brought to as many.
         network: sizes of a U-Net; None is RedNet.
-        recipe: the whole recipe, as plain values.
-        frames: images that it has learned from, repetitions included.
-        updates: as many minibatches.
-        version: of navarena.
-        model_sha256: of model.safetensors.
-        format: FORMAT.
+        offsets: one for each class, subtracted from the scores before the highest is chosen; none by default.
     """
 
-    protocol: str
+    noun: ClassVar[str] = "a segmenter"
+    command: ClassVar[str] = "navarena train segmenter-small"
+    own_format: ClassVar[str] = "navarena-segmenter-v1"
+
     vocabulary: str
     classes: tuple[str, ...]
     size: tuple[int, int]
     network: UNetSettings | None
-    recipe: dict[str, Any]
-    frames: int
-    updates: int
-    version: str
-    model_sha256: str = ""
-    format: str = FORMAT
+    offsets: tuple[float, ...] = ()
 
     def build(self) -> Segmenter | RedNet:
-        """The network, with random weights."""
         return build_network(self.network, len(self.classes))
 
 
 def build_network(settings: UNetSettings | None, classes: int) -> Segmenter | RedNet:
     """A U-Net of these sizes, or RedNet without sizes, for `classes` classes, with random weights."""
     return RedNet(classes) if settings is None else Segmenter(classes, settings)
-
-
-def save_segmenter(folder: Path, info: SegmenterInfo, network: Segmenter | RedNet) -> None:
-    """Write the checkpoint of a segmenter: model.safetensors and checkpoint.json; raises StorageError."""
-    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    data = require_extra("safetensors.torch", EXTRA).save(weights)
-    write_atomic(folder / MODEL, data)
-    described = replace(info, model_sha256=hashlib.sha256(data).hexdigest())
-    write_atomic(folder / INFO, msgspec.json.format(msgspec.json.encode(described), indent=2))
-
-
-def read_segmenter_info(folder: Path) -> SegmenterInfo:
-    """Description of the segmenter in `folder`.
-
-    Raises FileError when there is none, it is damaged, or of another format.
-    """
-    path = Path(folder) / INFO
-    found = read_json(path, "segmenter's checkpoint", dict[str, Any], _REMEDY).get("format")
-    if found != FORMAT:
-        raise FileError(f"expected a segmenter ({FORMAT}) in {path}, got {found!r}; {_REMEDY}")
-    info: SegmenterInfo = read_json(path, "segmenter's checkpoint", SegmenterInfo, _REMEDY)
-    return info
 
 
 class SegmenterLabeller:
@@ -105,19 +67,12 @@ class SegmenterLabeller:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.info = read_segmenter_info(folder)
+        self.info, network = load_fitted(folder, SegmenterInfo)
         self.classes: Sequence[str] = self.info.classes
-        path = Path(folder) / MODEL
-        data = read_bytes(path, "model")
-        if hashlib.sha256(data).hexdigest() != self.info.model_sha256:
-            raise FileError(f"{path} does not belong to the {INFO} beside it; copy both again, or {_REMEDY}")
-        network = self.info.build()
         self._stride = STRIDE if self.info.network is not None else rednet.STRIDE
-        try:
-            network.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
-        except Exception as error:  # safetensors and PyTorch raise their own kinds
-            raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); {_REMEDY}") from error
-        self._network = network.eval().to(memory_format=torch.channels_last)
+        self._network = network.to(memory_format=torch.channels_last)
+        offsets = np.array(self.info.offsets or np.zeros(len(self.classes)), np.float32)
+        self._offsets = torch.from_numpy(offsets[:, None, None])
 
     def label(
         self, rgb: UInt8[np.ndarray, "n h w 3"], depth: Float32[np.ndarray, "n h2 w2"]
@@ -141,7 +96,7 @@ class SegmenterLabeller:
         labels = np.zeros((len(images), *size), np.int32)
         with torch.inference_mode():
             for one, out in zip(images, labels):
-                out[:] = self._network.label(torch.from_numpy(one[None]))[0].numpy()
+                out[:] = (self._network(torch.from_numpy(one[None]))[0][0] - self._offsets).argmax(0).numpy()
         return pick_nearest(labels, (height, width))
 
 
@@ -180,4 +135,4 @@ def _load(folder: Path, digest: str) -> SegmenterLabeller:
 def find_segmenter(text: str) -> SegmenterLabeller:
     """The labeller of the segmenter in the folder `text`, loaded once; raises FileError."""
     folder = Path(text)
-    return _load(folder, read_segmenter_info(folder).model_sha256)
+    return _load(folder, read_fitted_info(folder, SegmenterInfo).model_sha256)

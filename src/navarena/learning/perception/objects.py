@@ -12,8 +12,8 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.learning.joint.pairs import scale_crop
+from navarena.learning.perception.houses import first_scene_ids
 from navarena.mapping.labellers import Labeller
-from navarena.scenes.catalog import scene_ids
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, open_world
 from navarena.tasks.catalog import get_body_task
@@ -90,10 +90,7 @@ def score_objects(
     names: Sequence[str],
 ) -> PerceptionErrors:
     """The errors in the first `houses` houses of `split` together; raises InputError for more of them."""
-    ids = scene_ids("houses-v1", split)
-    if not 1 <= houses <= len(ids):
-        raise InputError(f"expected 1 to {len(ids)} houses of {split}, got {houses}")
     total = PerceptionErrors()
-    for scene_id in ids[:houses]:
+    for scene_id in first_scene_ids("houses-v1", split, houses):
         total += count_scene_errors(labeller, scene_id, images, encoder, names)
     return total

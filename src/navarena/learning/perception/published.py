@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from navarena import __version__
-from navarena.learning.perception.labelling import SegmenterInfo, save_segmenter
+from navarena.learning.checkpoints.fitted import save_fitted
+from navarena.learning.perception.labelling import SegmenterInfo
 from navarena.learning.perception.rednet import PAPER_SIZE, load_published
 from navarena.learning.perception.vocabularies import MAP_VOCABULARY, class_names
 
@@ -25,9 +25,6 @@ def import_rednet(path: Path, folder: Path) -> SegmenterInfo:
         size=PAPER_SIZE,
         network=None,
         recipe={"imported": path.name},
-        frames=0,
-        updates=0,
-        version=__version__,
     )
-    save_segmenter(folder, info, network)
+    save_fitted(folder, info, network)
     return info

@@ -135,10 +135,6 @@ class RedNet(_nn.Module):  # type: ignore[misc, name-defined]
             values = values + part[f"agant{4 - number}"](joined[4 - number])
         return [self.final_deconv(self.final_conv(values)), *reversed(scores)]
 
-    def label(self, images: Tensor) -> Tensor:
-        """(B, H, W) int64, the likeliest class of every pixel of `images` (B, H, W, 4) float32."""
-        return self(images)[0].argmax(1)
-
 
 def load_published(path: Path, classes: int) -> RedNet:
     """RedNet with the weights of a published file (.pth or .pkl of PyTorch): a state dict, or one within it.

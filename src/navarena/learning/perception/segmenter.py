@@ -64,10 +64,6 @@ class Segmenter(torch.nn.Module):
             scores.append(self.coarse[number](features))
         return [self.fine(features), *reversed(scores)]
 
-    def label(self, images: Tensor) -> Tensor:
-        """(B, H, W) int64, the likeliest class of every pixel of `images` (B, H, W, 4) float32."""
-        return self(images)[0].argmax(1)
-
 
 def compute_loss(scores: Sequence[Tensor], classes: Tensor, weights: Tensor, coarse_weight: float) -> Tensor:
     """Cross-entropy weighted by class at all scales: () float32.

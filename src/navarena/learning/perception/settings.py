@@ -1,9 +1,15 @@
 """Settings of segmenters: their images, network and training. Nothing here needs PyTorch."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from navarena.core.errors import InputError
-from navarena.learning.settings import OptimiserSettings, Precision, Schedule
+from navarena.learning.recipes.base import FittingRecipe
+from navarena.learning.settings import Precision
+
+if TYPE_CHECKING:
+    from navarena.learning.perception.training import SegmenterTraining
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class ImageSettings:
         houses: the first of its split.
         images: of each house.
         candidates: poses drawn for each image that is kept.
-        least_share: of a candidate's pixels that a class must fill to count as seen.
+        min_share: of a candidate's pixels that a class must fill to count as seen.
         tilts: degrees, upwards, of the camera; one is drawn for each pose.
 
     Raises InputError for sizes below 1, and for a side that is no multiple of 16.
@@ -36,7 +42,7 @@ class ImageSettings:
     houses: int = 200
     images: int = 100
     candidates: int = 4
-    least_share: float = 0.01
+    min_share: float = 0.01
     # level most of the time; ObjectNav and GOAT look up and down by 30 degrees
     tilts: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -30.0, -30.0, 30.0)
 
@@ -63,48 +69,47 @@ class UNetSettings:
     widths: tuple[int, int, int, int] = (16, 32, 64, 128)
 
 
-_ADAM = OptimiserSettings(rate=Schedule(1e-3, 1e-5), epsilon=1e-8, max_gradient=5.0)
-
-
 @dataclass(frozen=True)
-class SegmenterRecipe:
+class SegmenterRecipe(FittingRecipe):
     """Everything that determines the training of a segmenter beside the machine.
 
     Attributes:
-        description: one line: what is trained, and what it takes.
         protocol: whose first camera the images of val houses are taken through.
         images: what it learns from, in train houses.
         network: sizes of a U-Net; None is RedNet, at the paper's size.
-        optimiser: Adam; the rate falls along half a cosine from `first` to `last`.
-        frames: images learned from, repetitions included.
-        batch: images of an update.
         jitter: largest relative change of brightness and saturation, and of contrast.
         smoothing: c of the weights 1 / ln(c + share of the class in the pixels) (ENet, Paszke et al. 2016).
+        correction: share of the logarithm of these weights that is subtracted from the scores at use.
+            Weights make a network call rare classes too often (logit adjustment, Menon et al. 2021); of 0
+            to 1 the mean IoU was highest at 0.75, 0.43 beside 0.37 at 0, in 20 train houses outside the
+            200 learned from.
         coarse_weight: of the losses at 1/2, 1/4, 1/8 and 1/16 of the image beside that of the image.
         precision: of the network's products; "auto" takes bfloat16 where the processor is fast in it.
         seed: of weights, images, minibatches and augmentations.
-        save_updates: updates between checkpoints.
-        log_updates: updates in a line of the log.
 
-    Raises InputError for sizes below 1.
+    Raises InputError for sizes below 1, and for a correction outside of [0, 1].
     """
 
-    description: str
+    kind: ClassVar[str] = "segmenter"
+
     protocol: str = "r2r-ce-v1"
     images: ImageSettings = field(default_factory=ImageSettings)
     network: UNetSettings | None = field(default_factory=UNetSettings)
-    optimiser: OptimiserSettings = _ADAM
-    frames: int = 100_000
-    batch: int = 16
     jitter: float = 0.25
     smoothing: float = 1.02
+    correction: float = 0.75
     coarse_weight: float = 0.25
     precision: Precision = "auto"
-    seed: int = 0
-    save_updates: int = 500
-    log_updates: int = 100
 
     def __post_init__(self) -> None:
-        for name in ("frames", "batch", "save_updates", "log_updates"):
-            if getattr(self, name) < 1:
-                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+        super().__post_init__()
+        if not 0 <= self.correction <= 1:
+            raise InputError(f"expected correction of 0 to 1, got {self.correction}")
+
+    def begin_fitting(self, folder: Path, threads: int) -> "SegmenterTraining":
+        from navarena.learning.perception.training import SegmenterTraining
+
+        return SegmenterTraining(self, folder, threads)
+
+    def advise(self, folder: Path) -> str:
+        return f"navarena segmenter score {folder}"

@@ -4,19 +4,18 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32, Float64, Int64
 
-from navarena import __version__
-from navarena.core.seeding import derive_seed, make_generator
-from navarena.learning.fitting import Fitting
+from navarena.core.seeding import make_generator
 from navarena.learning.perception.choosing import count_classes
 from navarena.learning.perception.images import LabelledImages, load_images
-from navarena.learning.perception.labelling import SegmenterInfo, save_segmenter, stack_images
+from navarena.learning.perception.labelling import SegmenterInfo, stack_images
 from navarena.learning.perception.segmenter import compute_loss
 from navarena.learning.perception.settings import SegmenterRecipe
 from navarena.learning.perception.vocabularies import class_names
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
+from navarena.learning.trainings.fitting import Fitting
 
 
 class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
@@ -34,8 +33,6 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
     Raises InputError for a recipe that differs from the one in `folder`, and FileError for a damaged
     checkpoint.
     """
-
-    kind = "segmenter"
 
     def __init__(
         self,
@@ -55,15 +52,19 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
         self._owners = np.repeat(np.arange(len(sizes)), sizes)
         self._places = np.concatenate([np.arange(size) for size in sizes])
         self._names = class_names(recipe.images.vocabulary)
-        info = self._describe()
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed("segmenter", recipe.seed, "weights") % 2**63)
-            network = info.build()
-        network = network.to(memory_format=torch.channels_last).train()
-        self._weights = torch.from_numpy(self._weigh_classes())
+        weights = self._weigh_classes()
+        info = SegmenterInfo(
+            protocol=recipe.protocol,
+            recipe=msgspec.to_builtins(recipe),
+            vocabulary=recipe.images.vocabulary,
+            classes=self._names,
+            size=recipe.images.size,
+            network=recipe.network,
+            offsets=tuple(compute_offsets(weights, recipe.correction).tolist()),
+        )
+        self._weights = torch.from_numpy(weights)
         self._halves = choose_precision(recipe.precision)
-        rates = {"lr": recipe.optimiser.rate.first, "eps": recipe.optimiser.epsilon}
-        self._begin(info, network, torch.optim.Adam(network.parameters(), **rates))
+        self._begin(info, lambda: info.build().to(memory_format=torch.channels_last))
 
     def _compute_loss(self) -> Tensor:
         images, classes = self._draw_batch()
@@ -78,7 +79,7 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
         rgb = np.stack([images.rgb[k] for images, k in one])
         depth = np.stack([images.depth[k] for images, k in one])
         classes = np.stack([images.classes[k] for images, k in one]).astype(np.int64)
-        generator = make_generator("segmenter", recipe.seed, "augmentation", self.updates)
+        generator = make_generator(recipe.kind, recipe.seed, "augmentation", self.updates)
         is_flipped = generator.random(len(rgb)) < 0.5
         for images in (rgb, depth, classes):
             images[is_flipped] = images[is_flipped, :, ::-1]
@@ -94,34 +95,25 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
         weights = 1 / np.log(self.recipe.smoothing + counts / counts.sum())
         return np.where(counts > 0, weights, 0.0).astype(np.float32)
 
-    def _describe(self) -> SegmenterInfo:
-        recipe = self.recipe
-        return SegmenterInfo(
-            protocol=recipe.protocol,
-            vocabulary=recipe.images.vocabulary,
-            classes=self._names,
-            size=recipe.images.size,
-            network=recipe.network,
-            recipe=msgspec.to_builtins(recipe),
-            frames=0,
-            updates=0,
-            version=__version__,
-        )
 
-    def _write(self, info: SegmenterInfo) -> None:
-        save_segmenter(self.folder, info, self._network)
+def compute_offsets(weights: Float32[np.ndarray, "c"], correction: float) -> Float64[np.ndarray, "c"]:
+    """(C,) subtracted from the scores of a network that was trained with class `weights` (C,).
+
+    Classes of weight 0, which occurred nowhere, are treated as the rarest. See SegmenterRecipe.correction.
+    """
+    return correction * np.log(np.where(weights > 0, weights, weights.max()), dtype=float)
 
 
 def jitter_colours(
-    images: Float32[np.ndarray, "b h w 4"], most: float, generator: np.random.Generator
+    images: Float32[np.ndarray, "b h w 4"], max_change: float, generator: np.random.Generator
 ) -> None:
     """Change brightness, contrast and saturation of `images` (B, H, W, 4), values of 0 to 1, in place.
 
     Each by a factor of its own of 1 - most to 1 + most for every image; depth, the last channel, stays.
     """
-    light, contrast, saturation = generator.uniform(1 - most, 1 + most, (3, len(images), 1, 1, 1)).astype(
-        np.float32
-    )
+    light, contrast, saturation = generator.uniform(
+        1 - max_change, 1 + max_change, (3, len(images), 1, 1, 1)
+    ).astype(np.float32)
     colours = images[..., :3]
     colours *= light
     middle = colours.mean((1, 2, 3), keepdims=True)

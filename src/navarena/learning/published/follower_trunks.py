@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from navarena.core.errors import InputError
-from navarena.learning.encoder_settings import RANDOM_TRUNK
+from navarena.learning.networks.encoder_settings import RANDOM_TRUNK
 from navarena.learning.networks.trunks import read_weights, rename_torchvision, require_keys
 from navarena.learning.published.names import rename_resnet
 from navarena.learning.settings import PolicySettings

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError, require_name
-from navarena.learning.checkpoints import CheckpointInfo, save_policy
+from navarena.learning.checkpoints.policies import CheckpointInfo, save_policy
 from navarena.learning.inputs import GOAL_VECTOR, choose_inputs
 from navarena.learning.networks.trunks import TRUNK, read_weights, require_keys, take_trunk
 from navarena.learning.published.layouts import LAYOUTS, Layout
 from navarena.learning.published.names import Shapes
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.setup import describe_policy, make_training_task
 from navarena.learning.tensors import Tensor, torch
+from navarena.learning.trainings.setup import describe_policy, make_training_task
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import require_body_task
 

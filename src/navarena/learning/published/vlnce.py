@@ -6,7 +6,7 @@ Keys: vlnce_baselines/models/cma_policy.py of VLN-CE; the agents of IVLN-CE that
 
 from dataclasses import replace
 
-from navarena.learning.follower_settings import PAPER
+from navarena.learning.networks.follower_settings import PAPER
 from navarena.learning.published.follower_trunks import rename_follower_trunk
 from navarena.learning.published.names import Shapes, begins
 from navarena.learning.recipes.instructions import CMA_PAPER

@@ -12,8 +12,8 @@ The small ones imitate `modular-goat-gt`, which explores and knows what it has s
 
 from dataclasses import replace
 
-from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.inputs import GOAL_VECTOR
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     HABITAT_DDPPO,

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from navarena.learning.graph_inputs import GRAPH_INPUTS
-from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings
-from navarena.learning.proxy_settings import ProxySettings
+from navarena.learning.auxiliaries.settings import ProxySettings
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
+from navarena.learning.inputs import GRAPH_INPUTS
+from navarena.learning.networks.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import (
     ActorCriticSettings,
     ImitationSettings,

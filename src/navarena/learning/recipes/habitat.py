@@ -7,7 +7,7 @@ are those of one process of many.
 
 from dataclasses import replace
 
-from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import HABITAT_DDPPO, PolicySettings
 

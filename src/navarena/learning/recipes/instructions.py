@@ -5,8 +5,8 @@ Sizes: `paper` as IVLN-CE (latent_cma_policy.py, map_cma_policy.py); `small` for
 
 from dataclasses import replace
 
-from navarena.learning.auxiliary_settings import PROGRESS
-from navarena.learning.follower_settings import PAPER, FollowerSettings, Tour
+from navarena.learning.auxiliaries.settings import PROGRESS
+from navarena.learning.networks.follower_settings import PAPER, FollowerSettings, Tour
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     ImitationSettings,

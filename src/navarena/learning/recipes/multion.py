@@ -6,7 +6,7 @@ with attention have one sentence each: sizes come from SoundSpaces (SMT) and fro
 
 from dataclasses import replace
 
-from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import MULTION, PolicySettings
 

@@ -7,8 +7,8 @@ second follows the paper's text. Those whose features are projected see depth of
 
 from dataclasses import replace
 
-from navarena.learning.auxiliary_settings import SEEN_CLASS
-from navarena.learning.neural_map_settings import NeuralMapSettings
+from navarena.learning.auxiliaries.settings import SEEN_CLASS
+from navarena.learning.networks.neural_map_settings import NeuralMapSettings
 from navarena.learning.recipes.multion import MULTION_NOMAP, MULTION_ORACLE_MAP
 from navarena.learning.recipes.multion_small import NOMAP_DAGGER, PPO, reinforce
 from navarena.learning.settings import MULTION

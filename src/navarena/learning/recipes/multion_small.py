@@ -8,9 +8,9 @@ comparison. An agent that is shown where its goals are imitates shortest paths; 
 
 from dataclasses import replace
 
-from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import (
     MULTION,
     ImitationSettings,

@@ -5,8 +5,8 @@ Sizes: depth of 64 x 48, three convolutions, a GRU of 256; 589,413 parameters.
 
 from dataclasses import replace
 
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import (
     HABITAT_DDPPO,
     ImitationSettings,
@@ -53,7 +53,7 @@ POINTNAV_BC_SMALL = replace(
     POINTNAV_DAGGER_SMALL,
     description="PointNav by behaviour cloning: the teacher acts; 3 million frames, about 0.4 core-hours",
     # no learner, no veto; labels of changed actions count 1.65 times: steps per inflection of the train
-    # split (`measure_inflections` of navarena.learning.inflections)
+    # split (`measure_inflections` of navarena.learning.trainings.inflections)
     method=replace(_DAGGER, teacher_share=constant(1.0), veto=0.0, inflection_weight=1.65),
     frames=3_000_000,
 )

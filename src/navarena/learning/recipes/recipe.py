@@ -1,24 +1,32 @@
-"""Recipe: everything that determines a training run beside the machine."""
+"""Recipe: everything that determines the training of a policy beside the machine."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from navarena.core.errors import InputError
-from navarena.learning.auxiliary_settings import AugmentationSettings
-from navarena.learning.selection import TrainingEvaluationSettings
+from navarena.learning.auxiliaries.settings import AugmentationSettings
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
+from navarena.learning.recipes.base import TrainingRecipe
+from navarena.learning.recipes.catalog import RECIPES
 from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings, Precision
+
+if TYPE_CHECKING:
+    from navarena.learning.distributed import Machine
+    from navarena.learning.trainings.demonstrations import DemoTraining
+    from navarena.learning.trainings.training import Training
 
 VARIABLE_STEPS = 2
 """Times `steps` that a group takes at most in variable collection: memory of a rollout."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """Everything that determines a training run beside the machine.
+class Recipe(TrainingRecipe):
+    """Everything that determines the training of a policy beside the machine.
+
+    Its protocol's train split is learned from; `frames` are those of all processes together.
 
     Attributes:
-        description: one line: what is trained, and what it takes.
-        protocol: id, with options; whose train split is learned from.
         sensors: names of what the policy sees.
         method: settings of imitation, or of reinforcement.
         image_size: (height, width) pixels of the images that the policy sees. Training renders this size
@@ -43,17 +51,13 @@ class Recipe:
         preemption: of several processes, the share that have their rollouts complete when the others end
             theirs (0.6 of DD-PPO, after a quarter of the steps at least); 1 waits for all, and alone makes
             the same bits again.
-        frames: of the whole training, all processes together.
         declaration_bias: what is added at the start to the logit of the declaration; untrained policies
             declare at once, and a negative number lets episodes go on.
         split: whose episodes are learned from.
         episodes: of each scene and visit.
         scenes: from which episodes are drawn at any time.
-        seed: of weights, episodes, actions and minibatches.
         act_rows: rows of every call of the network in evaluations; at least 8, below which the last bits of
             matrix products depend on their number.
-        save_updates: updates between checkpoints.
-        log_updates: updates in a line of the log.
         evaluation: during the training, and which checkpoints stay.
         corruptions: of what the policy sees and does while it learns, each as "name:severity".
         mixture: rows of more corruptions, each "clean" or some joined by "+": every episode is learned from
@@ -65,8 +69,6 @@ class Recipe:
     Raises InputError for sizes below 1, and for both `start` and `first`.
     """
 
-    description: str
-    protocol: str
     sensors: tuple[str, ...]
     method: ImitationSettings | PPOSettings
     image_size: tuple[int, int] = (48, 64)
@@ -82,15 +84,11 @@ class Recipe:
     collection: Literal["synchronous", "variable"] = "synchronous"
     groups: int = 2
     preemption: float = 0.6
-    frames: int = 1_000_000
     declaration_bias: float = 0.0
     split: str = "train"
     episodes: int = 50
     scenes: int = 16
-    seed: int = 0
     act_rows: int = 16
-    save_updates: int = 50
-    log_updates: int = 10
     evaluation: TrainingEvaluationSettings = field(default_factory=TrainingEvaluationSettings)
     corruptions: tuple[str, ...] = ()
     mixture: tuple[str, ...] = ()
@@ -109,9 +107,7 @@ class Recipe:
             "save_updates",
             "log_updates",
         )
-        for name in names:
-            if getattr(self, name) < 1:
-                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+        self._require_positive(*names)
         if self.start and self.first:
             raise InputError(
                 f"expected start or first, got {self.start!r} and {self.first!r}; --set first= ends it"
@@ -130,3 +126,32 @@ class Recipe:
     def stored_steps(self) -> int:
         """Steps per slot for which a rollout has memory."""
         return self.steps * (VARIABLE_STEPS if self.collection == "variable" else 1)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        return ("success", "spl", "reward", "imitation_loss", "frames_per_second")
+
+    def begin(self, folder: Path, machine: "Machine", demos: Path | None = None) -> "Training | DemoTraining":
+        if demos is None:
+            from navarena.learning.trainings.training import Training
+
+            return Training(self, folder, machine)
+        from navarena.learning.trainings.demonstrations import DemoTraining
+
+        if machine.device != "cpu" or machine.processes.count > 1:
+            raise InputError(
+                f"expected one process on the processor to learn from --demos, got {machine.processes.count} "
+                f"on {machine.device}; leave out --device and torchrun"
+            )
+        return DemoTraining(self, demos, folder, machine.threads)
+
+    def make_first(self) -> "tuple[str, Recipe] | None":
+        """Name and recipe of `first`, with what it must have in common with this one."""
+        if not self.first:
+            return None
+        names = ("protocol", "sensors", "image_size", "policy", "split", "seed")
+        first: Recipe = RECIPES.get(self.first)
+        return self.first, replace(first, **{name: getattr(self, name) for name in names})
+
+    def advise(self, folder: Path) -> str:
+        return f"navarena evaluate {self.protocol} --agent checkpoint:{folder}"

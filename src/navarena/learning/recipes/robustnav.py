@@ -11,8 +11,8 @@ learns action prediction (AP) beside, so that it can adapt (`?adapt=ap`).
 
 from dataclasses import replace
 
-from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, AugmentationSettings
-from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     ALLENACT,

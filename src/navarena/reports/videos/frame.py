@@ -39,9 +39,9 @@ GOLDEN_RATIO = 0.618033988749895
 CLASSES = 4096
 
 
-def paint_depth(depth: Float[np.ndarray, "h w"], farthest: float) -> UInt8[np.ndarray, "h w 3"]:
-    """(H, W, 3) uint8 colours of `depth`, (H, W), near is light; `farthest`, in its unit, is the darkest."""
-    share = np.clip(depth / farthest, 0.0, 1.0)[..., None]
+def paint_depth(depth: Float[np.ndarray, "h w"], max_depth: float) -> UInt8[np.ndarray, "h w 3"]:
+    """(H, W, 3) uint8 colours of `depth`, (H, W), near is light; `max_depth`, in its unit, is the darkest."""
+    share = np.clip(depth / max_depth, 0.0, 1.0)[..., None]
     colors = (1 - share) * np.array(NEAR) + share * np.array(FAR)
     return np.where(depth[..., None] > 0, colors, np.array(NOTHING)).astype(np.uint8)
 
@@ -127,7 +127,7 @@ def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
 
 GAP = 8
 
-LEAST_FOR_HEADLINE = 130
+MIN_FOR_HEADLINE = 130
 """Pixels of height below which a card has no room for agent and episode."""
 
 NARROWEST = 0.9
@@ -248,7 +248,7 @@ def _draw_card(
     """Text and the image of the goal in `box` (left, top, width, height)."""
     left, top, width, height = box
     x, y = left + 4, top + 2
-    for line in moment.headline if height >= LEAST_FOR_HEADLINE else ():
+    for line in moment.headline if height >= MIN_FOR_HEADLINE else ():
         draw.text((x, y), _shorten(draw, line, width - 8, 11), font=font(11), fill=FAINT)
         y += 15
     y += 4

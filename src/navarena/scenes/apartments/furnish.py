@@ -148,7 +148,7 @@ def _place_furniture(
         arranger.pick_model = pick
         area_dm2 = arranger.space.floor.area // 10_000
         for group in RECIPES[arranger.space.category]:
-            for _ in range(group.max_count if area_dm2 >= group.least_dm2 else 0):
+            for _ in range(group.max_count if area_dm2 >= group.min_dm2 else 0):
                 if stream.chance(group.percent) and not arranger.has_any(group.unless):
                     add_group(arranger, group)
         add_missing(arranger)

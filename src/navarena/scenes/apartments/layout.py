@@ -33,8 +33,8 @@ SHELL = Rect(0, 0, INSIDE_MM[0] + 2 * INNER_HALF_MM, INSIDE_MM[1] + 2 * INNER_HA
 
 STEP_MM = 200
 ROOM_COUNTS, ROOM_WEIGHTS = (3, 4, 5), (4, 4, 2)
-LEAST_SIDE_MM = 1800
-LEAST_AREA_MM2 = 5_000_000
+MIN_SIDE_MM = 1800
+MIN_AREA_MM2 = 5_000_000
 """Of a cell, between the middles of its walls."""
 
 LONGEST_PERCENT = 280
@@ -97,9 +97,9 @@ def _divide(draws: Draws, rect: Rect, count: int) -> list[Rect]:
     first = draws.integer(1, count - 1)
     cuts = []
     for along_x, length, across in ((True, rect.width, rect.depth), (False, rect.depth, rect.width)):
-        for at in range(STEP_MM * -(-LEAST_SIDE_MM // STEP_MM), length - LEAST_SIDE_MM + 1, STEP_MM):
+        for at in range(STEP_MM * -(-MIN_SIDE_MM // STEP_MM), length - MIN_SIDE_MM + 1, STEP_MM):
             areas = (at * across, (length - at) * across)
-            if areas[0] >= first * LEAST_AREA_MM2 and areas[1] >= (count - first) * LEAST_AREA_MM2:
+            if areas[0] >= first * MIN_AREA_MM2 and areas[1] >= (count - first) * MIN_AREA_MM2:
                 cuts.append((along_x, at))
     if not cuts:
         return []

@@ -19,19 +19,19 @@ FARTHEST_MM = 850
 STEP_CELLS = 2
 """Only every second place of a body, along x and along z, is looked from."""
 
-LEAST_VIEWS = 4
+MIN_VIEWS = 4
 """From so many places, at least, a target must be seen."""
 
 
 def is_seen(plan: FloorPlan, placements: Sequence[Placement], index: int, near: NearFloor) -> bool:
-    """Whether the middle of an object is seen from LEAST_VIEWS of the places where a body can be, or more."""
+    """Whether the middle of an object is seen from MIN_VIEWS of the places where a body can be, or more."""
     placed = placements[index]
     x, z = placed.rect.center
     target = np.array([x, (placed.low + placed.high) // 2, z], float)
     eyes = _eyes_near(near, x, z)
     others = [other for k, other in enumerate(placements) if k != index]
     boxes = np.array([*_wall_boxes(plan), *(box for other in others for box in _part_boxes(other))], float)
-    return int((~meets_a_box(eyes, target, boxes)).sum()) >= LEAST_VIEWS
+    return int((~meets_a_box(eyes, target, boxes)).sum()) >= MIN_VIEWS
 
 
 def meets_a_box(

@@ -28,6 +28,7 @@ from navarena.scenes.formats.part import (
     color_bytes,
     require_indices,
     split_polygons,
+    vertex_color_bytes,
 )
 from navarena.scenes.formats.references import read_gltf_header
 from navarena.scenes.formats.texture_images import rgb_image
@@ -198,7 +199,7 @@ def _part(
         np.ascontiguousarray(triangles),
         look,
         None if uv is None else np.asarray(uv, float)[triangles],
-        None if colors is None else color_bytes(np.asarray(colors)),
+        vertex_color_bytes(None if colors is None else np.asarray(colors), len(vertices)),
         object_key=key,
     )
 

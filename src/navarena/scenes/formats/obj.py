@@ -16,9 +16,9 @@ from navarena.scenes.formats.part import (
     Look,
     MeshFile,
     Part,
-    color_bytes,
     require_indices,
     split_polygons,
+    vertex_color_bytes,
 )
 from navarena.scenes.formats.texture_images import rgb_image
 
@@ -206,7 +206,7 @@ def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> P
         triangles,
         _look(getattr(visual, "material", None), material_name),
         None if uv is None else np.asarray(uv, float)[triangles],
-        None if colors is None else color_bytes(np.asarray(colors)),
+        vertex_color_bytes(None if colors is None else np.asarray(colors), len(vertices)),
         object_key=key,
     )
 

@@ -125,6 +125,18 @@ def require_indices(triangles: Int[np.ndarray, "t 3"], vertex_count: int, what: 
         )
 
 
+def vertex_color_bytes(colors: np.ndarray | None, count: int) -> UInt8[np.ndarray, "n 3"] | None:
+    """(N, 3) bytes of the colours (N, 3 or 4) of N = `count` vertices, see `color_bytes`; None for None.
+
+    Raises FileError unless each vertex has three or four numbers.
+    """
+    if colors is None:
+        return None
+    if colors.ndim != 2 or len(colors) != count or colors.shape[1] not in (3, 4):
+        raise FileError(f"expected 3 or 4 numbers of colour for each of {count} vertices, got {colors.shape}")
+    return color_bytes(colors)
+
+
 def color_bytes(colors: Num[np.ndarray, "n k"]) -> UInt8[np.ndarray, "n 3"]:
     """(N, 3) bytes of colours (N, 3 or 4): bytes, 16-bit numbers, or floats from 0 to 1.
 

@@ -60,8 +60,12 @@ class NavGraph:
         return row
 
     def indices(self, viewpoints: Sequence[str]) -> Int[np.ndarray, "k"]:
-        """(K,) int64 rows of K viewpoint ids."""
-        return np.array([self.index(viewpoint) for viewpoint in viewpoints], np.int64)
+        """(K,) int64 rows of K viewpoint ids; raises UnknownNameError as `index` does."""
+        rows = self._rows
+        try:
+            return np.array([rows[viewpoint] for viewpoint in viewpoints], np.int64)
+        except KeyError as error:
+            raise unknown_name(f"viewpoint of scan {self.scan}", error.args[0], self.viewpoints) from None
 
     @cached_property
     def lengths(self) -> Float[np.ndarray, "e"]:

@@ -29,7 +29,7 @@ class HouseSettings:
         clutter_percent: how many of the small objects a furnished home could hold are there,
             0 to 100; above 60 some lie on the floor. None draws one of CLUTTER_LEVELS, see CLUTTER_WEIGHTS.
         narrowest_percent: no room is narrower than this share of what its kind wants
-            (RoomKind.least_width_mm), 0 to 95: houses with such a room are drawn again.
+            (RoomKind.min_width_mm), 0 to 95: houses with such a room are drawn again.
         light_spacing_mm: distance of the points at which light is baked on floors, walls and ceilings;
             vertices stay where the light is uneven.
         without: categories none of whose families may stand in the house, such as those that a benchmark

@@ -6,7 +6,7 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 from navarena.core.kernels import unsigned as U
-from navarena.simulation.rendering.memory_layout import DEPTH_BUCKETS, FAR_AWAY, NEAR, TILE
+from navarena.simulation.rendering.memory_layout import CAMERA_FAR, DEPTH_BUCKETS, FAR_AWAY, NEAR, TILE
 from navarena.simulation.rendering.simd_raster import tile_minimum
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
@@ -15,8 +15,8 @@ LAST_BUCKET = np.float32(DEPTH_BUCKETS - 1)
 
 
 @kernel(fastmath=True)
-def cull_clusters(box, cone, camera, width, height, nearest, candidates):
-    """Test clusters against the view frustum and their normals against the camera's position.
+def cull_clusters(box, cone, camera, width, height, min_depth, candidates):
+    """Test clusters against the view frustum, its far end included, and their normals against the camera.
 
     box (6 C) and cone (4 C) float32 are those of RenderMesh, camera (16) float32 that of memory_layout.
     nearest (>= C) float32 receives the nearest view depth, or -FAR_AWAY if culled;
@@ -26,6 +26,7 @@ def cull_clusters(box, cone, camera, width, height, nearest, candidates):
     ox, oy, oz = camera[0], camera[1], camera[2]
     rx, ry, rz, dx, dy, dz = camera[3], camera[4], camera[5], camera[6], camera[7], camera[8]
     fx, fy, fz = camera[9], camera[10], camera[11]
+    far = camera[CAMERA_FAR]
     half_w, half_h = np.float32(width) * HALF / camera[12], np.float32(height) * HALF / camera[12]
     lx, ly, lz = half_w * fx + rx, half_w * fy + ry, half_w * fz + rz  # inward normals: left,
     gx, gy, gz = half_w * fx - rx, half_w * fy - ry, half_w * fz - rz  # right,
@@ -46,26 +47,27 @@ def cull_clusters(box, cone, camera, width, height, nearest, candidates):
         distance = np.sqrt(x * x + y * y + z * z)
         away = cone[U(c)] * x + cone[U(count + c)] * y + cone[U(2 * count + c)] * z
         facing = sine * distance + radius * (ONE + sine) - away
-        inside = min(min(min(left, right), min(top, bottom)), min(depth + reach - NEAR, facing))
-        nearest[U(c)] = depth - reach if inside >= ZERO else -FAR_AWAY
+        along = min(depth + reach - NEAR, far - (depth - reach))
+        inside = min(min(min(left, right), min(top, bottom)), min(along, facing))
+        min_depth[U(c)] = depth - reach if inside >= ZERO else -FAR_AWAY
     found = 0
     for c in range(count):
         candidates[U(found)] = c
-        found += nearest[U(c)] > -FAR_AWAY
+        found += min_depth[U(c)] > -FAR_AWAY
     return found
 
 
 @kernel(fastmath=True)
-def order_clusters(candidates, found, nearest, buckets, order):
+def order_clusters(candidates, found, min_depth, buckets, order):
     """Sort the first `found` candidates front to back by counting, in buckets of 1/16 m."""
     buckets[:] = 0
     for k in range(found):
-        depth = max(nearest[U(candidates[U(k)])], ZERO) * BUCKETS_PER_METRE
+        depth = max(min_depth[U(candidates[U(k)])], ZERO) * BUCKETS_PER_METRE
         buckets[np.int64(min(depth, LAST_BUCKET)) + 1] += 1
     for k in range(DEPTH_BUCKETS):
         buckets[U(k + 1)] += buckets[U(k)]
     for k in range(found):
-        depth = max(nearest[U(candidates[U(k)])], ZERO) * BUCKETS_PER_METRE
+        depth = max(min_depth[U(candidates[U(k)])], ZERO) * BUCKETS_PER_METRE
         bucket = np.int64(min(depth, LAST_BUCKET))
         order[U(buckets[U(bucket)])] = candidates[U(k)]
         buckets[U(bucket)] += 1
@@ -82,7 +84,7 @@ def build_hiz(inverse_depth, pitch, height, stride, tiles):
 
 
 @kernel(fastmath=True)
-def is_occluded(box, c, camera, width, height, nearest, stride, tiles):
+def is_occluded(box, c, camera, width, height, min_depth, stride, tiles):
     """Whether cluster `c`, all of it at view depth >= nearest > 0, lies behind every tile it meets."""
     count = box.size // 6
     x, y, z = box[U(c)] - camera[0], box[U(count + c)] - camera[1], box[U(2 * count + c)] - camera[2]
@@ -104,7 +106,7 @@ def is_occluded(box, c, camera, width, height, nearest, stride, tiles):
     tx1 = np.int64(max(min(x1 + ONE, np.float32(width - 1)), ZERO)) // TILE
     ty0 = np.int64(max(y0, ZERO)) // TILE
     ty1 = np.int64(max(min(y1 + ONE, np.float32(height - 1)), ZERO)) // TILE
-    limit = ONE / nearest
+    limit = ONE / min_depth
     for ty in range(ty0, ty1 + 1):
         for tx in range(tx0, tx1 + 1):
             if tiles[U(ty * stride + tx)] < limit:

@@ -98,7 +98,7 @@ class VisibilityRenderer:
         """Number all meshes, the scenes first, and find the most clusters that one has."""
         meshes = (*self._meshes, *self._templates)
         self._table = AddressTable([mesh.record() for mesh in meshes])
-        self._most_clusters = max((mesh.cluster_count for mesh in meshes), default=1)
+        self._max_clusters = max((mesh.cluster_count for mesh in meshes), default=1)
 
     def _pack(self, extras: ExtraObjects, views: int) -> PackedExtras:
         """`extras` for kernels; packed once as long as they and the number of views are the same."""
@@ -108,7 +108,7 @@ class VisibilityRenderer:
 
     def _require_scratch(self, width: int, height: int) -> AddressTable:
         """Working memory of every thread, large enough for the meshes and images of this call."""
-        size = (width, height, self._most_clusters)
+        size = (width, height, self._max_clusters)
         if self._scratch is None or self._scratch_size != size:
             self._scratch = AddressTable([_make_scratch(*size) for _ in range(self._threads)])
             self._scratch_size = size
@@ -132,6 +132,7 @@ def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:
         camera.height_px / 2 - 0.5,
         packed,
     )
+    packed[:, at.CAMERA_FAR] = at.FAR_AWAY if views.far is None else views.far
     return packed
 
 

@@ -56,7 +56,8 @@ PITCH_SLACK = 16  # pixels past the row's end that a vector may touch
 DEPTH_BUCKETS = 256
 
 # --- camera: 16 float32
-CAMERA_FLOATS = 16  # position 0-2, right 3-5, down 6-8, forward 9-11, focal 12, centre 13, 14
+CAMERA_FLOATS = 16  # position 0-2, right 3-5, down 6-8, forward 9-11, focal 12, centre 13, 14, far 15
+CAMERA_FAR = 15
 
 NEAR = np.float32(0.01)  # metres; the same near plane as Habitat's default camera
 FAR_AWAY = np.float32(1e9)

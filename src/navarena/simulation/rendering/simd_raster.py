@@ -38,12 +38,12 @@ def _make_raster_small(count: int) -> Callable[..., Any]:
     @intrinsic
     def raster_small(
         typingctx, depth, visible, offset, pitch, rows,
-        e0, e1, e2, a0, a1, a2, b0, b1, b2, z, za, zb, z_most, ident,
+        e0, e1, e2, a0, a1, a2, b0, b1, b2, z, za, zb, max_z, ident,
     ):  # fmt: skip
         """Draw a triangle whose pixel box is at most `count` wide: one vector per row.
 
         e0..e2 and z are the edge functions and the inverse depth at the box's corner, a* and
-        za their steps per column, b* and zb per row; z_most the largest corner value.
+        za their steps per column, b* and zb per row; max_z the largest corner value.
         """
         signature = types.void(
             depth, visible, types.intp, types.intp, types.intp, *[types.float32] * 13, types.int32
@@ -52,7 +52,7 @@ def _make_raster_small(count: int) -> Callable[..., Any]:
         def codegen(context, builder, signature, args):
             lanes = Lanes(builder, count)
             z_base, id_base = (data_pointer(context, builder, signature.args[k], args[k]) for k in (0, 1))
-            e0, e1, e2, a0, a1, a2, b0, b1, b2, z, za, zb, z_most, ident = map(lanes.splat, args[5:])
+            e0, e1, e2, a0, a1, a2, b0, b1, b2, z, za, zb, max_z, ident = map(lanes.splat, args[5:])
             running = [cgutils.alloca_once(builder, lanes.floats) for _ in range(4)]
             for place, start, step in zip(running, (e0, e1, e2, z), (a0, a1, a2, za)):
                 builder.store(lanes.fma(step, lanes.index_float(), start), place)
@@ -62,7 +62,7 @@ def _make_raster_small(count: int) -> Callable[..., Any]:
                 least = lanes.minimum(lanes.minimum(f0, f1), f2)
                 inside = builder.fcmp_ordered(">=", least, lanes.fconst(0))
                 here = builder.load(offset)
-                value = lanes.minimum(fz, z_most)
+                value = lanes.minimum(fz, max_z)
                 _depth_test_store(lanes, z_base, id_base, here, inside, value, ident, skip_hidden=False)
                 for place, value, step in zip(running, (f0, f1, f2, fz), (b0, b1, b2, zb)):
                     builder.store(builder.fadd(value, step, flags=("nsz",)), place)
@@ -79,7 +79,7 @@ raster_small16 = _make_raster_small(16)
 
 
 @intrinsic
-def raster_span(typingctx, depth, visible, offset, count, z, za, z_most, ident):
+def raster_span(typingctx, depth, visible, offset, count, z, za, max_z, ident):
     """Draw `count` covered pixels from `offset`; only the depth test remains.
 
     Works on aligned blocks, since a store that splits a cache line costs about twice as much.
@@ -98,7 +98,7 @@ def raster_span(typingctx, depth, visible, offset, count, z, za, z_most, ident):
             builder.add(total, ir.Constant(I64, SPAN_LANES - 1)),
             ir.Constant(I64, SPAN_LANES.bit_length() - 1),
         )
-        z, za, z_most, ident = map(lanes.splat, args[4:])
+        z, za, max_z, ident = map(lanes.splat, args[4:])
         count = lanes.splat(builder.trunc(args[3], I32))
         column = builder.sub(lanes.index(), lanes.splat(builder.trunc(skipped, I32)))
         step = builder.fmul(za, lanes.fconst(SPAN_LANES))
@@ -108,7 +108,7 @@ def raster_span(typingctx, depth, visible, offset, count, z, za, z_most, ident):
             value, column = builder.load(z_now), builder.load(column_now)
             inside = builder.icmp_unsigned("<", column, count)
             place = builder.add(start, builder.mul(loop.index, ir.Constant(I64, SPAN_LANES)))
-            clamped = lanes.minimum(value, z_most)
+            clamped = lanes.minimum(value, max_z)
             _depth_test_store(lanes, z_base, id_base, place, inside, clamped, ident, skip_hidden=True)
             builder.store(builder.fadd(value, step, flags=("nsz",)), z_now)
             builder.store(builder.add(column, lanes.iconst(SPAN_LANES)), column_now)

@@ -23,12 +23,15 @@ class Views:
         scene_index: (N,) index of the scene that each view looks at; -1 leaves its frame as it is.
         position: (N, 3) metres, world frame, the camera's centre.
         rotation: (N, 3, 3) world from camera; columns are the camera's right, up and backward.
+        far: (N,) metres along the optical axis; what lies wholly behind may be missing from the images.
+            None where everything is drawn.
     """
 
     camera: Camera
     scene_index: Int[np.ndarray, "n"]
     position: Float[np.ndarray, "n 3"]
     rotation: Float[np.ndarray, "n 3 3"]
+    far: Float[np.ndarray, "n"] | None = None
 
     def __len__(self) -> int:
         return len(self.position)
@@ -122,6 +125,8 @@ def require_consistent(views: Views, frames: Frames, scene_count: int) -> None:
             f"{camera.height_px} with hfov {camera.hfov}"
         )
     shapes = {"scene_index": (count,), "position": (count, 3), "rotation": (count, 3, 3)}
+    if views.far is not None:
+        shapes["far"] = (count,)
     for name, shape in shapes.items():
         got = np.shape(getattr(views, name))
         if got != shape:

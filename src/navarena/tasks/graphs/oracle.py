@@ -87,8 +87,13 @@ def _views_along(
     if not len(nodes):
         return np.zeros(0, np.int64)
     before = np.concatenate([[node], nodes[:-1]])
-    heading, elevation, _ = bearings(atlas.positions[before], atlas.positions[nodes])
-    views = nearest_view(heading, elevation)
+    candidates = atlas.candidates
+    joined = candidates.places[before] == nodes[:, None]
+    views = candidates.views[before, joined.argmax(1)].astype(np.int64)
+    apart = ~joined.any(1)  # a described path may leap over places, and a body may stay at one
+    if apart.any():
+        heading, elevation, _ = bearings(atlas.positions[before[apart]], atlas.positions[nodes[apart]])
+        views[apart] = nearest_view(heading, elevation)
     for k in np.flatnonzero(before == nodes):
         views[k] = views[k - 1] if k else view
     return views

@@ -20,7 +20,7 @@ def see_objects(
     tilts: Float[np.ndarray, "c"],
     objects: Sequence[SceneObject],
     nearness: Nearness,
-    least_pixels: int = 1,
+    min_pixels: int = 1,
 ) -> Bool[np.ndarray, "c"]:
     """(C,) bool: whether the body's first camera shows near surfaces of any of `objects`.
 
@@ -35,14 +35,14 @@ def see_objects(
         tilts: (C,) radians, upwards.
         objects: objects of the world's scene.
         nearness: of surfaces that count.
-        least_pixels: how many of them one object must show.
+        min_pixels: how many of them one object must show.
     """
     ids = np.array([obj.object_id for obj in objects], np.int32)
     seen = np.zeros(len(yaws), bool)
     places = np.repeat(position[None], len(yaws), 0)
     for first, last, images in render_instances(world, embodiment.cameras[0], places, yaws, tilts, nearness):
         pixels = [(images == number).sum((1, 2)) for number in ids]
-        seen[first:last] = np.max(pixels, axis=0, initial=0) >= least_pixels if len(ids) else False
+        seen[first:last] = np.max(pixels, axis=0, initial=0) >= min_pixels if len(ids) else False
     return seen
 
 

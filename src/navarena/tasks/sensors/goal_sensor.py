@@ -1,6 +1,7 @@
 """Interface of goal sensors."""
 
 from abc import abstractmethod
+from collections.abc import Collection
 from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
@@ -18,6 +19,8 @@ class GoalSensor(Sensor, Generic[State]):
     Attributes:
         follows: names of sensors of the pose from which it derives, and with which it is corrupted.
         channels: images of the first camera that it looks at, too (see Observer.image).
+        implied_by: names of sensors that tell as much; it is privileged in protocols that offer none of them.
+            Empty for sensors whose `privileged` holds in all protocols.
         takes_argument: its argument that a text behind its name gives, as in "semantic_predicted:DIR"; the
             observation is then called by both. Empty for sensors without.
         state_type: what the task must remember; a batch refuses the sensor for other protocols.
@@ -25,11 +28,16 @@ class GoalSensor(Sensor, Generic[State]):
 
     follows: ClassVar[tuple[str, ...]] = ()
     channels: ClassVar[tuple[str, ...]] = ()
+    implied_by: ClassVar[tuple[str, ...]] = ()
     takes_argument: ClassVar[str] = ""
     state_type: type[State] = cast(Any, TaskState)
 
     def begin(self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]) -> None:
         """New episodes begin in `slots` (K,) indices; the bodies stand at their starts."""
+
+    def is_privileged(self, offered: Collection[str]) -> bool:
+        """Whether it shows more than a protocol whose own sensors are `offered`, names."""
+        return self.privileged or (bool(self.implied_by) and not set(self.implied_by) & set(offered))
 
     @abstractmethod
     def spec(self) -> ObservationSpec:

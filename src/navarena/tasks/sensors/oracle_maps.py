@@ -72,7 +72,7 @@ class OracleMap(GoalSensor[MultiOnState]):
     state_type = MultiOnState
     privileged = True
     first_class: ClassVar[int] = 1
-    least: ClassVar[int] = 0
+    lowest_value: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_memory", WeakKeyDictionary())
@@ -83,7 +83,7 @@ class OracleMap(GoalSensor[MultiOnState]):
         return 2 if self.channels_shown == "both" else 1
 
     def spec(self) -> ObservationSpec:
-        counts = {"occupancy": (FLOORS + self.least,), "objects": (CLASSES + self.first_class,)}
+        counts = {"occupancy": (FLOORS + self.lowest_value,), "objects": (CLASSES + self.first_class,)}
         shown = counts.get(self.channels_shown, counts["occupancy"] + counts["objects"]) * len(self.cells)
         shape = (self.window, self.window, len(shown))
         return ObservationSpec(shape, np.uint8, 0, max(shown) - 1, categories=shown)
@@ -123,7 +123,7 @@ class OracleMap(GoalSensor[MultiOnState]):
             places, classes = state.goals[slot][shown], state.classes[slot][shown]
             goals = paint_goals(grid, places, classes, self.block, self.first_class)
             drawn = choose_channels(
-                known[key] + self.least, np.maximum(goals, self.least), self.channels_shown
+                known[key] + self.lowest_value, np.maximum(goals, self.lowest_value), self.channels_shown
             )
             maps[slot] = drawn
         drawings.current[slot] = current
@@ -167,7 +167,7 @@ class OracleEgoMap(OracleMap):
 
     name = "oracle_ego_map"
     first_class: ClassVar[int] = 2
-    least: ClassVar[int] = 1
+    lowest_value: ClassVar[int] = 1
     channels: ClassVar[tuple[str, ...]] = ("depth",)
 
     def begin(self, simulator: Simulator, state: MultiOnState, slots: Int64[np.ndarray, "k"]) -> None:

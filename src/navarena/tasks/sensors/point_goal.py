@@ -39,6 +39,7 @@ class PointGoal(GoalSensor):
     """
 
     name = "pointgoal"
+    implied_by = ("pointgoal", "pointgoal_with_gps_compass")
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((2,), np.float32, -FAR, FAR, "metres, radians")
@@ -58,6 +59,7 @@ class PointGoalWithGpsCompass(GoalSensor):
 
     name = "pointgoal_with_gps_compass"
     follows = ("gps", "compass")
+    implied_by = ("pointgoal_with_gps_compass",)
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((2,), np.float32, -FAR, FAR, "metres, radians")

@@ -19,12 +19,12 @@ def encode_view(image: UInt8[np.ndarray, "h w 3"]) -> bytes:
     return data.tobytes()
 
 
-def paint_image(image: Shaped[np.ndarray, "..."], farthest: float) -> UInt8[np.ndarray, "h w 3"] | None:
+def paint_image(image: Shaped[np.ndarray, "..."], max_depth: float) -> UInt8[np.ndarray, "h w 3"] | None:
     """(H, W, 3) uint8 colours of an observation; None for one that is no image.
 
     Args:
         image: (H, W, 3) uint8 colours; (H, W, 1) or (H, W) floats, such as depth, or integers: ids.
-        farthest: the largest float, in its unit; infinite where it is not known.
+        max_depth: the largest float, in its unit; infinite where it is not known.
     """
     if image.ndim not in (2, 3) or min(image.shape[:2]) < 2:
         return None
@@ -34,6 +34,6 @@ def paint_image(image: Shaped[np.ndarray, "..."], farthest: float) -> UInt8[np.n
         return None
     plane = image.reshape(image.shape[:2])
     if plane.dtype.kind == "f":
-        known = farthest if np.isfinite(farthest) else max(float(plane.max(initial=0.0)), 1.0)
+        known = max_depth if np.isfinite(max_depth) else max(float(plane.max(initial=0.0)), 1.0)
         return paint_depth(plane.astype(np.float64), known)
     return paint_classes(plane.astype(np.int64))

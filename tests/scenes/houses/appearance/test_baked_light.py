@@ -45,7 +45,8 @@ def test_the_plan_grid_misses_no_box(seed):
         direction /= np.linalg.norm(direction)
         slow = [entry_distance(boxes, k, *origin, *(1 / direction)) for k in range(len(boxes))]
         nearest = min([t for t in slow if t >= 0], default=1300.0)
-        found = nearest_hit(boxes, starts, items, x0, z0, 400.0, -1, *origin, *direction, 1300.0)
+        cell = int((origin[0] - x0) // 400), int((origin[2] - z0) // 400)
+        found = nearest_hit(boxes, starts, items, x0, z0, 400.0, -1, *cell, *origin, *(1 / direction), 1300.0)
         assert found == pytest.approx(min(nearest, 1300.0), abs=1e-6)
 
 

@@ -69,7 +69,7 @@ def test_rooms_are_wide_enough_to_live_in():
     rooms = [room for plan in plans for room in plan.rooms]
     narrow = 0
     for room in rooms:
-        short, least = min(room.floor.width, room.floor.depth), ROOM_KINDS[room.category].least_width_mm
+        short, least = min(room.floor.width, room.floor.depth), ROOM_KINDS[room.category].min_width_mm
         assert short >= 900 and 100 * short >= 90 * least, (room.category, room.floor)
         narrow += short < least
     assert narrow < len(rooms) * 0.1

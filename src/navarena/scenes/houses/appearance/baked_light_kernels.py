@@ -8,6 +8,7 @@ rounds likewise.
 import numpy as np
 
 from navarena.core.kernels import kernel
+from navarena.core.kernels import unsigned as U
 
 LAMP_STRENGTH = 0.30
 LAMP_REACH_MM = 2600.0
@@ -31,9 +32,9 @@ STEPS = 256.0
 @kernel
 def entry_distance(boxes, k, ox, oy, oz, ix, iy, iz):
     """Distance at which a ray (origin, reciprocal direction) enters box k; negative if it misses."""
-    ax, bx = (boxes[k, 0] - ox) * ix, (boxes[k, 3] - ox) * ix
-    ay, by = (boxes[k, 1] - oy) * iy, (boxes[k, 4] - oy) * iy
-    az, bz = (boxes[k, 2] - oz) * iz, (boxes[k, 5] - oz) * iz
+    ax, bx = (boxes[U(k), 0] - ox) * ix, (boxes[U(k), 3] - ox) * ix
+    ay, by = (boxes[U(k), 1] - oy) * iy, (boxes[U(k), 4] - oy) * iy
+    az, bz = (boxes[U(k), 2] - oz) * iz, (boxes[U(k), 5] - oz) * iz
     near = max(min(ax, bx), min(ay, by), min(az, bz))
     far = min(max(ax, bx), max(ay, by), max(az, bz))
     if far < max(near, 0.0):
@@ -42,18 +43,19 @@ def entry_distance(boxes, k, ox, oy, oz, ix, iy, iz):
 
 
 @kernel
-def nearest_hit(boxes, starts, items, x0, z0, cell, own, ox, oy, oz, dx, dy, dz, reach):
-    """Distance to the nearest box other than `own` along a ray, at most `reach`; walks the plan grid."""
+def nearest_hit(boxes, starts, items, x0, z0, cell, own, i, j, ox, oy, oz, ix, iy, iz, reach):
+    """Distance to the nearest box other than `own` along a ray, at most `reach`; walks the plan grid.
+
+    The ray begins at (ox, oy, oz), in cell (i, j); its reciprocal direction is (ix, iy, iz).
+    """
     nx, nz = starts.shape[0], starts.shape[1] - 1
-    ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
-    i, j = int((ox - x0) // cell), int((oz - z0) // cell)
-    step_i, step_j = (1 if dx > 0 else -1), (1 if dz > 0 else -1)
-    next_x = (x0 + (i + (dx > 0)) * cell - ox) * ix
-    next_z = (z0 + (j + (dz > 0)) * cell - oz) * iz
+    step_i, step_j = (1 if ix > 0 else -1), (1 if iz > 0 else -1)
+    next_x = (x0 + (i + (ix > 0)) * cell - ox) * ix
+    next_z = (z0 + (j + (iz > 0)) * cell - oz) * iz
     best, at = reach, 0.0
     while at < best and 0 <= i < nx and 0 <= j < nz:
-        for slot in range(starts[i, j], starts[i, j + 1]):
-            k = items[slot]
+        for slot in range(starts[U(i), U(j)], starts[U(i), U(j + 1)]):
+            k = items[U(slot)]
             if k != own:
                 t = entry_distance(boxes, k, ox, oy, oz, ix, iy, iz)
                 if 0.0 <= t < best:
@@ -81,14 +83,16 @@ def is_inside(boxes, starts, items, x0, z0, cell, p):
 
 
 @kernel
-def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions, weights, reach):
+def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions, inverse, weights, reach):
     """Shares of the hemisphere about `n` that are blocked, nearer objects counting more; 0 to 1.
 
+    `inverse` (D, 3) is 1 / `directions`.
     The first within `reach` of `p`, the second within CONTACT_MM.
     """
     blocked, close, total = 0.0, 0.0, 0.0
+    i, j = int((p[0] - x0) // cell), int((p[2] - z0) // cell)
     for d in range(len(directions)):
-        dx, dy, dz = directions[d, 0], directions[d, 1], directions[d, 2]
+        dx, dy, dz = directions[U(d), 0], directions[U(d), 1], directions[U(d), 2]
         cosine = dx * n[0] + dy * n[1] + dz * n[2]
         if cosine <= 0.05:
             continue
@@ -99,7 +103,10 @@ def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions
             limit = min(limit, max(0.0, p[1] / -dy))
         else:
             limit = min(limit, max(0.0, (ceiling - p[1]) / dy))
-        t = nearest_hit(boxes, starts, items, x0, z0, cell, own, p[0], p[1], p[2], dx, dy, dz, limit)
+        t = nearest_hit(
+            boxes, starts, items, x0, z0, cell, own, i, j, p[0], p[1], p[2],
+            inverse[U(d), 0], inverse[U(d), 1], inverse[U(d), 2], limit,
+        )  # fmt: skip
         blocked += weight * (1.0 - t / reach)
         close += weight * max(0.0, 1.0 - t / CONTACT_MM)
     return blocked / total, close / total
@@ -168,6 +175,7 @@ def bake(
     lists of boxes; `frame` (5,) x0, z0, cell, ceiling, reach; `lamps` (L, 4) x, y, z, room; `windows`
     (W, 7) x, y, z, inward x, inward z, area, room; `directions` (D, 3) and their solid angles `weights`.
     """
+    inverse = 1.0 / directions
     for v in range(first, last):
         if glows[v]:
             light[v] = 1.0
@@ -193,6 +201,7 @@ def bake(
                 p,
                 n,
                 directions,
+                inverse,
                 weights,
                 frame[4],
             )

@@ -19,7 +19,7 @@ def order_groups(groups: Sequence[Group], present: Sequence[str], area: int) -> 
     return [
         group
         for group in groups
-        if area // 10_000 >= group.least_dm2 and not any(name in present for name in group.without)
+        if area // 10_000 >= group.min_dm2 and not any(name in present for name in group.without)
     ]
 
 

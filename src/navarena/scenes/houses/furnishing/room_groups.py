@@ -37,7 +37,7 @@ class Group:
         families: the anchor is one of these.
         percent: chance of each of `max_count` attempts.
         max_count: how many.
-        least_dm2: smallest floor of the room, square decimetres.
+        min_dm2: smallest floor of the room, square decimetres.
         align: "middle" of the free wall, "end", or "any".
         followers: in order.
         without: kinds of rooms in whose presence the group is left out, such as the desk of a
@@ -48,23 +48,21 @@ class Group:
     families: tuple[str, ...]
     percent: int = 100
     max_count: int = 1
-    least_dm2: int = 0
+    min_dm2: int = 0
     align: str = "any"
     followers: tuple[Follower, ...] = ()
     without: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
 
 
-def _one(
-    family: str, percent: int = 100, max_count: int = 1, align: str = "any", least_dm2: int = 0
-) -> Group:
-    return Group((family,), percent, max_count, least_dm2, align)
+def _one(family: str, percent: int = 100, max_count: int = 1, align: str = "any", min_dm2: int = 0) -> Group:
+    return Group((family,), percent, max_count, min_dm2, align)
 
 
 def _any(
-    families: Sequence[str], percent: int, max_count: int = 1, align: str = "any", least_dm2: int = 0
+    families: Sequence[str], percent: int, max_count: int = 1, align: str = "any", min_dm2: int = 0
 ) -> Group:
-    return Group(tuple(families), percent, max_count, least_dm2, align)
+    return Group(tuple(families), percent, max_count, min_dm2, align)
 
 
 _BESIDE_BED = (
@@ -128,16 +126,16 @@ KITCHEN_RUN = "kitchen run"
 
 RECIPES: Mapping[str, Sequence[Group]] = {
     "living room": (
-        _any(("pool_table", "foosball_table"), 16, least_dm2=2400),
+        _any(("pool_table", "foosball_table"), 16, min_dm2=2400),
         _MEDIA,
         Group(("sofa",), align="middle", followers=_MEDIA.followers[2:], unless=("sofa",)),
         Group(
-            ("fireplace",), 35, least_dm2=1900, align="middle", followers=(Follower("picture", "above", 60),)
+            ("fireplace",), 35, min_dm2=1900, align="middle", followers=(Follower("picture", "above", 60),)
         ),
-        Group(("dining_table",), 80, least_dm2=1800, followers=_TABLE, without=("dining room",)),
-        Group(_CENTREPIECES, 85, least_dm2=1700, followers=(Follower("stool", "front", 40, gap=60),)),
+        Group(("dining_table",), 80, min_dm2=1800, followers=_TABLE, without=("dining room",)),
+        Group(_CENTREPIECES, 85, min_dm2=1700, followers=(Follower("stool", "front", 40, gap=60),)),
         _any(("bookshelf", "bookshelf", "display_cabinet"), 60, 2),
-        Group(("desk",), 30, least_dm2=2400, followers=_DESK, without=("office",)),
+        Group(("desk",), 30, min_dm2=2400, followers=_DESK, without=("office",)),
         Group(
             ("sideboard", "tall_cabinet", "low_cabinet"), 60, followers=(Follower("picture", "above", 40),)
         ),
@@ -149,9 +147,9 @@ RECIPES: Mapping[str, Sequence[Group]] = {
             "end",
             (Follower("footstool", "front", 45, gap=120), Follower("side_table", "beside", 40)),
         ),
-        _any(("bookshelf", "sideboard", "low_cabinet"), 70, least_dm2=3000),
+        _any(("bookshelf", "sideboard", "low_cabinet"), 70, min_dm2=3000),
         _any(("pouf", "bean_bag", "ottoman", "footstool"), 35),
-        _any(("treadmill", "exercise_bike", "rowing_machine"), 10, least_dm2=2800),
+        _any(("treadmill", "exercise_bike", "rowing_machine"), 10, min_dm2=2800),
         _any(("guitar", "telescope", "statue", "fountain", "easel", "drum"), 35),
         _one("christmas_tree", 8),
         _any(("plant",), 60, 2),
@@ -168,13 +166,11 @@ RECIPES: Mapping[str, Sequence[Group]] = {
     ),
     "kitchen": (
         _one(KITCHEN_RUN),
-        Group(
-            ("kitchen_island",), 40, least_dm2=1150, followers=(Follower("bar_stool", "front", 80, gap=60),)
-        ),
-        Group(("dining_table",), 80, least_dm2=900, followers=_TABLE, without=("dining room",)),
+        Group(("kitchen_island",), 40, min_dm2=1150, followers=(Follower("bar_stool", "front", 80, gap=60),)),
+        Group(("dining_table",), 80, min_dm2=900, followers=_TABLE, without=("dining room",)),
         Group(("wall_table",), 80, followers=_TABLE[:1], without=("dining room",), unless=("dining_table",)),
-        _any(("stool", "bar_stool"), 40, 2, least_dm2=900),
-        _any(("freezer", "freezer", "sideboard", "wine_rack", "cart"), 55, least_dm2=900),
+        _any(("stool", "bar_stool"), 40, 2, min_dm2=900),
+        _any(("freezer", "freezer", "sideboard", "wine_rack", "cart"), 55, min_dm2=900),
         _any(("water_dispenser", "high_chair"), 30),
         _one("trash_can", 80),
         _one("spice_rack", 40),
@@ -198,7 +194,7 @@ RECIPES: Mapping[str, Sequence[Group]] = {
         ),
         _any(("wine_rack", "bar", "cart"), 45),
         _any(("bookshelf", "piano", "grandfather_clock"), 25),
-        _one("fireplace", 15, align="middle", least_dm2=1500),
+        _one("fireplace", 15, align="middle", min_dm2=1500),
         _one("high_chair", 15),
         _any(("plant", "statue", "christmas_tree"), 60),
         _any(_WALL_ART, 75, 3, "middle"),
@@ -215,12 +211,12 @@ RECIPES: Mapping[str, Sequence[Group]] = {
             70,
             followers=(*_REFLECTED, Follower("television", "on", 20)),
         ),
-        Group(("desk",), 30, least_dm2=1200, followers=_DESK),
+        Group(("desk",), 30, min_dm2=1200, followers=_DESK),
         Group(("dressing_table",), 25, followers=(Follower("stool", "front", 90, gap=40),)),
-        _one("crib", 12, least_dm2=1200),
+        _one("crib", 12, min_dm2=1200),
         _any(("bookshelf", "storage_chest"), 35),
         _any(("clothes_rack", "coat_stand"), 30),
-        _any(("armchair", "pouf", "rocking_chair", "bean_bag", "ottoman"), 35, align="end", least_dm2=1200),
+        _any(("armchair", "pouf", "rocking_chair", "bean_bag", "ottoman"), 35, align="end", min_dm2=1200),
         _one("laundry_basket", 25),
         _one("plant", 30),
         _any(("floor_lamp", "fan"), 25),
@@ -249,7 +245,7 @@ RECIPES: Mapping[str, Sequence[Group]] = {
         Group(("toilet",)),
         Group(("washbasin",), align="middle", followers=_WASHED),
         Group(("bathtub", "shower"), align="end", followers=(Follower("bath_mat", "front", 70, gap=80),)),
-        _one("shower", 30, align="end", least_dm2=600),
+        _one("shower", 30, align="end", min_dm2=600),
         _one("towel", 90, 2),
         _one("toilet_paper", 80),
         _one("toilet_brush", 70),
@@ -309,7 +305,7 @@ RECIPES: Mapping[str, Sequence[Group]] = {
         _any(("boiler", "fuse_box", "calendar"), 50),
     ),
     "gym": (
-        _any(("pool_table", "foosball_table"), 30, least_dm2=1500),
+        _any(("pool_table", "foosball_table"), 30, min_dm2=1500),
         _one("treadmill", 90, align="end"),
         _one("weight_bench", 70),
         _any(("exercise_bike", "rowing_machine"), 85),

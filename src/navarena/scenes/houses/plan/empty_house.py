@@ -46,7 +46,7 @@ def narrowest_percent(house: HousePlan) -> int:
     """Width of the room that falls shortest of the width its kind wants, in percent of it."""
     rooms = [room for storey in house.storeys for room in storey.plan.rooms]
     return min(
-        100 * min(room.floor.width, room.floor.depth) // ROOM_KINDS[room.category].least_width_mm
+        100 * min(room.floor.width, room.floor.depth) // ROOM_KINDS[room.category].min_width_mm
         for room in rooms
     )
 

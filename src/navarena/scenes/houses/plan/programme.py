@@ -15,7 +15,7 @@ class RoomKind:
 
     Attributes:
         area: smallest and largest wish, square decimetres (100 = 1 m2).
-        least_width_mm: of its shorter inner side.
+        min_width_mm: of its shorter inner side.
         public: whether it belongs with the living room rather than with the bedrooms.
         dead_end: nobody walks through it to another room.
         weight: how often it is chosen for a room beyond the necessary ones.
@@ -24,7 +24,7 @@ class RoomKind:
     """
 
     area: tuple[int, int]
-    least_width_mm: int
+    min_width_mm: int
     public: bool = False
     dead_end: bool = False
     weight: int = 0

@@ -82,7 +82,7 @@ def room_faults(room: PlannedRoom) -> int:
         return 0
     kind, floor = ROOM_KINDS[room.category], room.floor
     short, long = min(floor.width, floor.depth), max(floor.width, floor.depth)
-    return 4 * max(0, kind.least_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
+    return 4 * max(0, kind.min_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
 
 
 def snapped(length: int) -> int:
@@ -134,7 +134,7 @@ def stacked_strip(
     slices: list[list[Wish]] = []
     waiting: list[Wish] = []
     for wish in wishes:
-        if wish.area // rect.depth < ROOM_KINDS[wish.category].least_width_mm + 2 * INNER_HALF_MM:
+        if wish.area // rect.depth < ROOM_KINDS[wish.category].min_width_mm + 2 * INNER_HALF_MM:
             waiting.append(wish)
         else:
             slices.append([wish])

@@ -16,7 +16,7 @@ REACH_MM = 150
 FRAME_ROOM_MM = 100
 """Wall that stays beside an opening, for its frame."""
 
-LEAST_SIDE_MM = 900
+MIN_SIDE_MM = 900
 """Of a room, between the middles of its walls."""
 
 Length = Annotated[float, msgspec.Meta(gt=0, le=20)]
@@ -130,17 +130,17 @@ def corners_of(entry: RoomEntry) -> list[tuple[int, int]]:
 
 
 def require_wide(entry: RoomEntry, polygon: Any, width: int, depth: int) -> None:
-    """Raise SceneError unless a square of LEAST_SIDE_MM can be pushed through the whole room.
+    """Raise SceneError unless a square of MIN_SIDE_MM can be pushed through the whole room.
 
     `polygon` is the room as a shapely geometry in millimetres, `width` and `depth` are those of the
     rectangle around it. Niches do not count.
     """
     import shapely
 
-    left = shapely.buffer(polygon, -(LEAST_SIDE_MM // 2 - 1), join_style="mitre")
+    left = shapely.buffer(polygon, -(MIN_SIDE_MM // 2 - 1), join_style="mitre")
     if left.geom_type != "Polygon" or left.is_empty:
         raise SceneError(
-            f"expected room {entry.id!r} to be nowhere narrower than {LEAST_SIDE_MM / 1000} m on the path "
+            f"expected room {entry.id!r} to be nowhere narrower than {MIN_SIDE_MM / 1000} m on the path "
             f"through it, got {width / 1000} x {depth / 1000} m over all; are these metres?"
         )
 

@@ -119,7 +119,7 @@ SMALL_SHARE = 0.6
 AT_REST = 0.3
 """Metres from floor or top within which an object stands or hangs; slabs are thinner."""
 
-LEAST_HANGING = 3
+MIN_HANGING = 3
 """Objects that must hang; a room may well have a lamp and a fan, and nothing on its floor."""
 
 COARSE_CELL = 0.2
@@ -221,7 +221,7 @@ def require_standing(scene: Scene, navmesh: NavMesh, up_axis: str = "y") -> None
     floor = float(np.median(navmesh.vertices[:, 1]))
     standing = int((small & (np.abs((center - half)[:, 1] - floor) < AT_REST)).sum())
     hanging = int((small & ((center + half)[:, 1] > high[1] - AT_REST)).sum())
-    if hanging >= LEAST_HANGING and hanging > 2 * standing:
+    if hanging >= MIN_HANGING and hanging > 2 * standing:
         upright = up_axis[1:] if up_axis.startswith("-") else f"-{up_axis}"
         raise SceneError(
             f"expected objects to stand on the floor, got {hanging} that hang from the top of the scene and "

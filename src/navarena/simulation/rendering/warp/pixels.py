@@ -8,10 +8,10 @@ import warp as wp
 def clip_depth(
     rows: wp.array(dtype=wp.int32),
     metres: wp.array3d(dtype=wp.float32),
-    least: float,
+    offset: float,
     scale: float,
-    low: float,
-    high: float,
+    minimum: float,
+    maximum: float,
     out: wp.array4d(dtype=wp.float32),
 ):
     """Write (metres - least) * scale, clipped to [low, high]; threads are (row, y, x).
@@ -20,7 +20,7 @@ def clip_depth(
     """
     k, y, x = wp.tid()
     row = rows[k]
-    out[row, y, x, 0] = wp.clamp((metres[row, y, x] - least) * scale, low, high)
+    out[row, y, x, 0] = wp.clamp((metres[row, y, x] - offset) * scale, minimum, maximum)
 
 
 @wp.kernel(enable_backward=False)

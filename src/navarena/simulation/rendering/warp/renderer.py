@@ -15,7 +15,7 @@ from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import OUTPUTS, ExtraObjects, Frames, Views, require_consistent
 from navarena.simulation.rendering.warp.residency import ResidentScenes
 
-MOST_PIXELS = 2**31 - 1
+MAX_PIXELS = 2**31 - 1
 """Of one call: threads of a launch are counted in 32 bits."""
 
 
@@ -52,9 +52,9 @@ class DeviceFrames:
 
 def require_pixels(count: int, height: int, width: int) -> None:
     """Raise InputError unless `count` images of this size can be drawn in one call."""
-    if min(height, width) < 1 or count * height * width > MOST_PIXELS:
+    if min(height, width) < 1 or count * height * width > MAX_PIXELS:
         raise InputError(
-            f"expected images of at least one pixel and at most {MOST_PIXELS:,} pixels in one call, got "
+            f"expected images of at least one pixel and at most {MAX_PIXELS:,} pixels in one call, got "
             f"{count} images of {width} x {height}; choose another image size or fewer environments"
         )
 

@@ -23,7 +23,7 @@ TREE_BYTES = 100
 NEAR_PLANE = wp.constant(float(NEAR))
 FARTHEST = wp.constant(1.0e6)
 """Metres."""
-MOST_BACK_FACES = wp.constant(64)
+MAX_BACK_FACES = wp.constant(64)
 """Faces seen from behind that a ray passes before it counts as lost."""
 STEP_BEHIND = wp.constant(2.0e-6)
 """How far behind a face a ray goes on, in parts of its depth plus one metre: some units of float32."""
@@ -57,7 +57,7 @@ def find_front(record: SceneRecord, origin: wp.vec3, ray: wp.vec3, limit: float)
     begin = wp.float32(NEAR_PLANE)
     depth = wp.float32(limit)
     triangle = wp.int32(-1)  # Warp's spelling of a variable that a loop changes
-    for _ in range(MOST_BACK_FACES):
+    for _ in range(MAX_BACK_FACES):
         hit = wp.mesh_query_ray(record.mesh, origin + begin * ray, ray, limit - begin)
         if not hit.result:
             break

@@ -19,9 +19,9 @@ def record_change(session: Session, actor: str, action: str, subject: str, **det
     session.add(AuditEntry(when=now_ms(), actor=actor, action=action, subject=subject, detail=detail))
 
 
-def read_changes(session: Session, most: int = 200, actor: str | None = None) -> list[AuditEntry]:
-    """The last `most` entries, newest first; of one actor where one is named."""
-    query = select(AuditEntry).order_by(desc(AuditEntry.id)).limit(most)
+def read_changes(session: Session, limit: int = 200, actor: str | None = None) -> list[AuditEntry]:
+    """The last `limit` entries, newest first; of one actor where one is named."""
+    query = select(AuditEntry).order_by(desc(AuditEntry.id)).limit(limit)
     if actor is not None:
         query = query.where(AuditEntry.actor == actor)
     return list(session.scalars(query))

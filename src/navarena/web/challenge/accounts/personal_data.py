@@ -12,7 +12,7 @@ from navarena.web.challenge.accounts.users import describe_account, list_tokens
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.storage.models import Membership, Submission, Team, User
 
-_MOST_CHANGES = 100_000
+_MAX_CHANGES = 100_000
 
 SUBMISSION_FIELDS = (
     "public_id", "track", "kind", "state", "method", "link", "code_link", "hardware", "model_size",
@@ -42,7 +42,7 @@ def export_account(session: Session, user: User, hidden: Collection[int]) -> dic
         ],
         "changes": [
             {"when": one.when, "action": one.action, "subject": one.subject, "detail": one.detail}
-            for one in read_changes(session, _MOST_CHANGES, user.name)
+            for one in read_changes(session, _MAX_CHANGES, user.name)
         ],
     }
 

@@ -98,14 +98,14 @@ class Boards:
         )
 
     def history(
-        self, phase: Phase, track: str | None, most: int = 10
+        self, phase: Phase, track: str | None, limit: int = 10
     ) -> tuple[tuple[int, ...], dict[str, tuple[int | None, ...]]]:
-        """Ranks by day of the `most` first entries of each section; see leaderboard.trace_ranks."""
+        """Ranks by day of the `limit` first entries of each section; see leaderboard.trace_ranks."""
         now = self.snapshot(phase)
         ranked = [section for section in self.board(phase, track) if section.ranked]
-        shown = [place.entry for section in ranked for place in section.places[:most]]
+        shown = [place.entry for section in ranked for place in section.places[:limit]]
         return self.keep(
-            ("history", phase.name, now.version, track, most),
+            ("history", phase.name, now.version, track, limit),
             lambda: trace_ranks(now.entries, now.ties, shown, track, is_live_only(phase)),
         )
 

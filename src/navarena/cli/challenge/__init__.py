@@ -1,0 +1,1 @@
+"""Commands that host challenges and take part in them."""

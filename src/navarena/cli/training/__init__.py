@@ -1,0 +1,1 @@
+"""Commands that train policies and networks, score them and keep their checkpoints."""

@@ -1,0 +1,395 @@
+"""Agent of a checkpoint: `checkpoint:DIR` acts as its recipe says, with ?temperature=1 it samples.
+
+With ?adapt=ap or ?adapt=rp it adapts before an evaluation, with ?weights=FILE it acts by what it adapted to
+before. Options are joined by "&".
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool
+
+from navarena.agents.agent import Agent, Boundary, Start
+from navarena.core.errors import InputError, NavarenaError, describe_choices
+from navarena.core.protocol_ids import base_protocol
+from navarena.core.seeding import make_generator
+from navarena.episodes.catalog import RECIPES, get_recipe
+from navarena.episodes.language.vocabulary import route_vocabulary
+from navarena.learning.agents.adaptation import (
+    OPTIONS,
+    AdaptationSettings,
+    Adapter,
+    EpisodeAdapters,
+    load_adapted,
+    read_settings,
+)
+from navarena.learning.checkpoints.policies import CheckpointInfo, load_policy, read_info
+from navarena.learning.inputs import GOAL_VECTOR, InputSpec, choose_inputs, resize_input
+from navarena.learning.policy import Policy, RecurrentPolicy
+from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
+from navarena.tasks.catalog import get_body_task
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.sensors.instruction import InstructionState
+from navarena.tasks.task import Actions, Task, TaskRules
+
+SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
+
+
+def find_checkpoint(text: str) -> type["CheckpointAgent"]:
+    """The agent of a checkpoint given as DIR or DIR?temperature=T (see PolicySettings).
+
+    DIR?sample=true is short for a temperature of 1, DIR?sample=false for one of 0.
+
+    Raises InputError for other words behind the folder, and FileError for a folder without a checkpoint.
+    """
+    folder, mark, options = text.partition("?")
+    found = open_checkpoint(Path(folder))
+    return found.with_options(options) if mark else found
+
+
+def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
+    """The agent of the checkpoint in `folder`; raises FileError without one."""
+    info = read_info(folder)
+    doing = info.recipe.get("description") or info.protocol
+    members = {
+        "folder": folder,
+        "temperature": info.policy.temperature,
+        "trained_on": info.protocol,
+        "sensors": tuple(one.name for one in info.inputs),
+        "resizes": info.resizes,
+        "trained_with": info.trained_with,
+        "model_sha256": info.model_sha256,
+        "on_graphs": info.policy.memory == "hamt",
+        "in_scenes": info.policy.memory != "hamt",
+        "__doc__": f"Trained policy: {doing}; {info.frames:,} frames.",
+    }
+    return type("CheckpointAgent", (CheckpointAgent,), members)
+
+
+def read_temperature(text: str) -> float:
+    """The temperature in `text`: sample=true, sample=false or temperature=T; raises InputError."""
+    name, _, value = text.partition("=")
+    if name == SAMPLE and value in ("true", "false"):
+        return float(value == "true")
+    try:
+        temperature = float(value)
+    except ValueError:
+        temperature = -1.0
+    if name != TEMPERATURE or not 0 <= temperature < math.inf:
+        raise InputError(
+            f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, "
+            f"got {text!r}"
+        )
+    return temperature
+
+
+class CheckpointAgent(Agent):
+    """Plays the policy of a checkpoint.
+
+    Every call of the network has the checkpoint's `act_rows` rows, and sampled actions draw from the
+    episode's own generator: what an episode sees decides what is done, whatever runs beside it. PyTorch
+    computes with one thread.
+
+    Args:
+        task: to act in; with the checkpoint's actions, in any order, and maybe others that it never takes.
+        seed: of nothing: sampled actions follow the run's seed through the starts.
+
+    Raises InputError for a task of other actions, observations or categories, FileError for a damaged
+    checkpoint.
+    """
+
+    folder: ClassVar[Path]
+    temperature: ClassVar[float]
+    trained_on: ClassVar[str]
+    adaptation: ClassVar[AdaptationSettings | None] = None
+    adapted: ClassVar[str] = ""
+
+    @classmethod
+    def with_options(cls, text: str) -> type["CheckpointAgent"]:
+        members: dict[str, Any] = {"__doc__": cls.__doc__}
+        learning: dict[str, str] = {}
+        for part in text.split("&"):
+            name, _, value = part.partition("=")
+            if name == WEIGHTS and value:
+                members["adapted"] = value
+            elif name in OPTIONS:
+                learning[name] = value
+            else:
+                members["temperature"] = read_temperature(part)
+        if learning:
+            members["adaptation"] = read_settings(learning)
+        return type("CheckpointAgent", (cls,), members)
+
+    @classmethod
+    def trained_beside(cls, task: Task) -> tuple[str, ...]:
+        """The protocol of the training, where it is another one, such as one of fewer goals."""
+        is_same = base_protocol(cls.trained_on) == base_protocol(task.protocol_id)
+        return () if is_same else (f"episodes of {cls.trained_on}",)
+
+    def __init__(self, task: TaskRules, seed: int) -> None:
+        self._info, self._policy = load_policy(self.folder)
+        require_fitting(self._info, task, self.folder)
+        is_body = isinstance(self._policy, RecurrentPolicy)
+        if not is_body and (self.adapted or self.adaptation is not None):
+            raise InputError(f"expected a checkpoint of bodies in scenes to adapt, got {self.folder}")
+        if self.adapted:
+            load_adapted(self._policy, Path(self.adapted))
+        self._declaration = self._info.actions.index(task.declaration)
+        if isinstance(task, Task) and task.declares_itself:
+            self.forgo_declaration()
+        self._has_adapted = False
+        self._episodes: EpisodeAdapters | None = None
+        if self.adaptation is not None and self.adaptation.per_episode:
+            self._episodes = EpisodeAdapters(self._policy, self._make_adapter)
+        torch.set_num_threads(1)
+        self._rows = self._info.act_rows
+        self._numbers = np.array([task.actions.index(name) for name in self._info.actions])
+        self._state: Tree = {}
+        self._begun = np.zeros(0, bool)
+        self._generators: list[np.random.Generator | None] = []
+        self._seen = {one.name: np.zeros((self._rows, *one.shape), one.dtype) for one in self._info.inputs}
+
+    def forgo_declaration(self) -> None:
+        """Mask the declaration: its probability goes to the other actions, as in MultiON's oracle FOUND."""
+        if isinstance(self._policy, RecurrentPolicy) and not self._info.is_continuous:
+            self._policy.mask_action(self._declaration)
+
+    def _make_adapter(self, policy: RecurrentPolicy) -> Adapter:
+        assert self.adaptation is not None
+        return Adapter(policy, self._info, self.folder, self.adaptation, self._declaration)
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Learn from `env` by the loss of `adaptation`; the checkpoint's files stay as they are.
+
+        Raises InputError without one, and for a checkpoint that was not trained with its loss.
+        """
+        if self.adaptation is None:
+            raise InputError(
+                f"expected {self.folder} with a loss to adapt by, got none; write ?adapt=ap or ?adapt=rp "
+                "behind it, or evaluate it without calibration"
+            )
+        generator = make_generator("learning", self.adaptation.seed, "adaptation")
+        self._make_adapter(self._policy).run(env, self._observe, self._translate, generator)
+        self._has_adapted = True
+
+    def attach(self, batch: Any) -> None:
+        """Raises InputError for an agent that should have adapted, in a run without calibration.
+
+        On graphs also for features of views that it was not trained with.
+        """
+        if isinstance(batch, GraphBatch):
+            self._require_features(batch)
+        if self.adaptation is not None and self._episodes is None and not self._has_adapted:
+            raise InputError(
+                f"expected a calibration in which {self.folder} adapts, got none; give --calibration-steps "
+                "166000, leave ?adapt= out, or adapt within episodes by &per_episode=true"
+            )
+
+    def _require_features(self, batch: GraphBatch) -> None:
+        names = [one.name for one in self._info.inputs]
+        now = choose_inputs(batch.specs, names, (1, 1))
+        if batch.features != self._info.features or now != self._info.inputs:
+            sizes = [one.shape[-1] for inputs in (self._info.inputs, now) for one in inputs
+                     if one.name == "view_features"]  # fmt: skip
+            ours, theirs = self._info.features or "a file", batch.features or "a file"
+            raise InputError(
+                f"expected views by {ours}, {sizes[0]} numbers each, for {self.folder}, got {theirs}, "
+                f"{sizes[1]} numbers; choose them by --features"
+            )
+
+    def _observe(self, observations: Mapping[str, np.ndarray]) -> Tree:
+        """The inputs among `observations`, as the policy takes them: copies."""
+        return {
+            one.name: torch.from_numpy(np.array(resize_input(one, observations[one.name]), one.dtype))
+            for one in self._info.inputs
+        }
+
+    def _translate(self, actions: np.ndarray) -> np.ndarray:
+        """`actions` as the checkpoint numbers them, as the protocol does."""
+        return actions if self._info.is_continuous else self._numbers[actions]
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        self._make_room(1 + max((start.slot for start in starts), default=-1))
+        for start in starts:
+            if start.boundary >= Boundary[self._info.policy.remembers.upper()]:
+                self.forget(start.slot)
+            if start.boundary >= Boundary.EPISODE:
+                self._generators[start.slot] = start.generator("checkpoint")
+                if self._episodes is not None:
+                    self._episodes.begin(start.slot)
+
+    def forget(self, slot: int) -> None:
+        """Reset the recurrent state of `slot`, but not its random stream."""
+        self._make_room(slot + 1)
+        self._begun[slot] = False
+
+    def take_over(self, other: "CheckpointAgent", slot: int) -> None:
+        """Copy the recurrent state of `other` in `slot`; its policy has the same sizes."""
+        self._make_room(slot + 1)
+        self._begun[slot] = other._begun[slot]
+        for name, value in self._state.items():
+            value[slot] = other._state[name][slot]
+
+    @property
+    def info(self) -> CheckpointInfo:
+        """Description of the checkpoint."""
+        return self._info
+
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        slots = np.flatnonzero(active)
+        self._make_room(len(active))
+        columns = len(self._info.actions)
+        shape = (len(active), columns) if self._info.is_continuous else (len(active),)
+        chosen = np.zeros(shape, np.float64 if self._info.is_continuous else np.int64)
+        small = {one.name: resize_input(one, observations[one.name]) for one in self._info.inputs}
+        together = self._rows if self._episodes is None else 1
+        for first in range(0, len(slots), together):
+            part = slots[first : first + together]
+            for name, seen in self._seen.items():
+                seen[: len(part)] = small[name][part]
+            own = self._act_part(part) if self._episodes is None else self._act_adapting(part)
+            chosen[part] = self._translate(own)
+        return chosen
+
+    def _act_adapting(self, slots: np.ndarray) -> np.ndarray:
+        """(1,) the action of one slot, whose policy first learns from the last step."""
+        assert self._episodes is not None
+        slot, frame = int(slots[0]), {k: torch.from_numpy(seen[:1]) for k, seen in self._seen.items()}
+        self._episodes.see(slot, frame)
+        actions = self._act_part(slots, self._episodes.policy(slot))
+        generator = self._generators[slot]
+        assert generator is not None, "reset comes before act"
+        self._episodes.note(slot, frame, int(actions[0]), generator)
+        return actions
+
+    def _act_part(self, slots: np.ndarray, policy: Policy | None = None) -> np.ndarray:
+        """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place.
+
+        They are numbered as in the checkpoint.
+        """
+        count, rows = len(slots), torch.from_numpy(slots)
+        state = self._policy.initial_state(self._rows)
+        mask = torch.zeros(self._rows, dtype=torch.bool)
+        mask[:count] = torch.from_numpy(self._begun[slots])
+        for name, value in state.items():
+            value[:count] = self._state[name][rows]
+
+        def draw(height: int, width: int) -> Tensor:
+            drawn = torch.full((height, width), 0.5, dtype=torch.float64)
+            for row, slot in enumerate(slots.tolist()):
+                generator = self._generators[slot]
+                assert generator is not None, "reset comes before act"
+                drawn[row] = torch.from_numpy(generator.random(width))
+            return drawn
+
+        with torch.inference_mode():
+            seen = {name: torch.from_numpy(value) for name, value in self._seen.items()}
+            drawing = draw if self.temperature > 0 else None
+            decision = (policy or self._policy).act(seen, state, mask, drawing, self.temperature)
+            for name, value in decision.state.items():
+                self._state[name][rows] = value[:count]
+        self._begun[slots] = True
+        actions: np.ndarray = decision.actions[:count].numpy()
+        return actions
+
+    def _make_room(self, slots: int) -> None:
+        """Let there be a state for each of `slots`."""
+        more = slots - len(self._begun)
+        if more <= 0:
+            return
+        fresh = self._policy.initial_state(more)
+        self._state = {name: torch.cat((self._state[name], new)) if self._state else new
+                       for name, new in fresh.items()}  # fmt: skip
+        self._begun = np.concatenate((self._begun, np.zeros(more, bool)))
+        self._generators += [None] * more
+
+
+def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None:
+    """Raise InputError, which names both sides, where the checkpoint in `folder` does not fit `task`."""
+    if not _has_actions(info, task):
+        raise _refuse(info, task, folder, f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
+    if isinstance(task, Task):  # what is seen on graphs is known when the agent is attached
+        require_inputs(info, task, folder)
+
+
+def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
+    """Raise InputError if the observations of `task` differ from those of the checkpoint in `folder`."""
+
+    def refuse(expected: str, got: str) -> InputError:
+        return _refuse(info, task, folder, expected, got)
+
+    try:
+        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
+    except NavarenaError as error:
+        names = ", ".join(one.name for one in info.inputs)
+        raise refuse(f"the observations {names}", f"others ({error})") from error
+    units = _find_units(info)
+    for one in info.inputs:
+        spec, size = specs[one.name], one.shape[:2] if one.is_image else (1, 1)
+        try:
+            (now,) = choose_inputs(specs, (one.name,), (size[0], size[1]))
+        except InputError as error:
+            raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
+        if now != one and one.name.startswith(GOAL_VECTOR):
+            raise InputError(
+                f"expected {one.shape[0]} numbers of {one.name}, as {folder} has learned to read, got "
+                f"{now.shape[0]}; restore the encoder's weights, or train the policy again"
+            )
+        if now != one:
+            raise refuse(_describe_input(one), _describe_input(now))
+        trained, unit = units.get(one.name, spec.unit), spec.unit
+        if unit != trained:
+            raise refuse(f"{one.name} in {trained or 'no unit'}", f"{one.name} in {unit or 'no unit'}")
+    words = find_vocabulary(task)
+    if info.vocabulary and words != info.vocabulary:
+        if set(words) == set(info.vocabulary):
+            raise refuse(f"the {len(words)} categories in the order", "another order")
+        ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
+        more = [f" ({describe_choices(names)} more)" if names else "" for names in (ours, theirs)]
+        raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
+
+
+def _refuse(info: CheckpointInfo, task: TaskRules, folder: Path, expected: str, got: str) -> InputError:
+    return InputError(
+        f"expected a protocol with {expected} of {folder}, trained on {info.protocol}, got {got} of "
+        f"{task.protocol_id}"
+    )
+
+
+def _has_actions(info: CheckpointInfo, task: TaskRules) -> bool:
+    """Whether the checkpoint's actions are those of `task` by name, or some of them with the declaration."""
+    if task.is_continuous or info.is_continuous:
+        return task.is_continuous == info.is_continuous and tuple(task.actions) == info.actions
+    return set(info.actions) <= set(task.actions) and task.declaration in info.actions
+
+
+def _find_units(info: CheckpointInfo) -> dict[str, str]:
+    """Input -> unit, on the protocol that the checkpoint was trained on; none of a protocol not known here.
+
+    A depth in metres and one of 0 to 1 have the same shape and type.
+    """
+    try:
+        task = get_body_task(info.protocol)
+        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
+    except NavarenaError:
+        return {}
+    return {one.name: specs[one.name].unit for one in info.inputs}
+
+
+def _describe_input(one: InputSpec) -> str:
+    counts = " + ".join(map(str, one.categories)) or one.classes
+    return f"{one.name} of {one.shape}, {one.dtype}, {counts} categories"
+
+
+def find_vocabulary(task: TaskRules) -> tuple[str, ...]:
+    """The categories of goals of `task` by number, or the words of instructions; empty without."""
+    if not isinstance(task, Task):
+        return route_vocabulary().words
+    if issubclass(task.state_type, InstructionState):
+        return route_vocabulary().words
+    return get_recipe(task.protocol_id).words if base_protocol(task.protocol_id) in RECIPES else ()

@@ -1,0 +1,134 @@
+"""Stopping modules: `stopping:DIR:AGENT` lets AGENT act, and stops where the checkpoint DIR sees the goal.
+
+The checkpoint was trained with the auxiliary loss "goal_distance": from each single observation it tells the
+distance to the goal, without memory. Behind DIR, ?at=0.5 says below how many metres it stops; else within the
+task's success distance.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from navarena.agents.agent import Agent, Start, require_actions, require_discrete
+from navarena.agents.loading import declare_agent, load_agent
+from navarena.core.errors import InputError
+from navarena.learning.agents.policy_agent import require_fitting
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
+from navarena.learning.auxiliaries.settings import Auxiliary
+from navarena.learning.checkpoints.policies import load_body_policy, load_heads, read_info
+from navarena.learning.inputs import choose_targets, resize_input
+from navarena.learning.tensors import torch
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.tasks.calibration_env import CalibrationEnv
+from navarena.tasks.task import Actions, Task
+
+AT = "?at="
+TARGET = "goal_distance"
+
+
+def find_stopping(text: str) -> type["StoppingAgent"]:
+    """The agent that DIR:AGENT or DIR?at=METRES:AGENT names.
+
+    Raises InputError for another text, FileError for a folder without a checkpoint, UnknownNameError for an
+    unknown agent.
+    """
+    place, mark, name = text.partition(":")
+    folder, at, metres = place.partition(AT)
+    if not (folder and mark and name):
+        raise InputError(f"expected stopping:DIR:AGENT, got 'stopping:{text}'")
+    try:
+        distance = float(metres) if at else 0.0
+    except ValueError:
+        distance = -1.0
+    if not 0 <= distance < math.inf:
+        raise InputError(f"expected metres of at least 0 behind {AT[:-1]}, got {metres!r}")
+    info, inner = read_info(Path(folder)), declare_agent(name)
+    members = {
+        "folder": Path(folder),
+        "inner_name": name,
+        "distance": distance,
+        "sensors": tuple(dict.fromkeys((*inner.sensors, *(one.name for one in info.inputs)))),
+        "privileged": inner.privileged,
+        "privileged_inputs": inner.privileged_inputs,
+        "trained_with": tuple(dict.fromkeys((*inner.trained_with, *info.trained_with))),
+        "resizes": tuple(dict.fromkeys((*inner.resizes, *info.resizes))),
+        "__doc__": f"{name}, which stops by {folder}.",
+    }
+    return type("StoppingAgent", (StoppingAgent,), members)
+
+
+class StoppingAgent(Agent):
+    """Lets another agent act, and stops in its place where a checkpoint believes that the goal is near.
+
+    STOP of the other agent becomes a turn to the left, as with an oracle that stops. Every call of the
+    network has the checkpoint's `act_rows` rows, so what is seen alone decides.
+
+    Args:
+        task: of discrete actions, and with the checkpoint's observations.
+        seed: of the other agent.
+
+    Raises InputError for a checkpoint without this loss, or one that does not fit the task.
+    """
+
+    on_graphs = False
+    folder: ClassVar[Path]
+    inner_name: ClassVar[str]
+    distance: ClassVar[float]
+
+    def __init__(self, task: Task, seed: int) -> None:
+        require_discrete(task, "stopping")
+        self._inner = load_agent(self.inner_name, task, seed)
+        self._info, self._policy = load_body_policy(self.folder)
+        require_fitting(self._info, task, self.folder)
+        names = (*self._inner.sensors, *(one.name for one in self._info.inputs))
+        self.sensors = tuple(dict.fromkeys(names))
+        self.calibration_sensors = self._inner.calibration_sensors
+        loss = Auxiliary("goal_distance", 1.0, target=TARGET)
+        targets = choose_targets({TARGET: ObservationSpec((1,), np.float32, -1.0, math.inf)}, (TARGET,))
+        declaration, count = task.actions.index(task.declaration), len(task.actions)
+        self._heads = AuxiliaryHeads(self._policy, (loss,), self._info.inputs, targets, count, declaration)
+        load_heads(self._heads, self._info, self.folder, loss.kind)
+        self._declaration, self._instead = declaration, task.actions.index("turn_left")
+        self._near = self.distance or task.success_distance
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Let the other agent adapt."""
+        self._inner.adapt(env)
+
+    def attach(self, batch: Any) -> None:
+        """Hand the batch on."""
+        self._inner.attach(batch)
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        self._inner.reset(starts)
+
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
+        return self._inner.episode_costs(slot)
+
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        actions = require_actions(self._inner.act(observations, active), len(active), None)
+        kept = np.where(actions == self._declaration, self._instead, actions)
+        return np.where(self.estimate(observations, active) < self._near, self._declaration, kept)
+
+    def estimate(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Float[np.ndarray, "n"]:
+        """(N,) metres to the goal as the checkpoint sees it; infinite in slots that are not `active`."""
+        rows, slots = self._info.act_rows, np.flatnonzero(active)
+        found = np.full(len(active), np.inf)
+        for first in range(0, len(slots), rows):
+            part = slots[first : first + rows]
+            seen = {}
+            for one in self._info.inputs:
+                values = np.zeros((rows, *one.shape), one.dtype)
+                values[: len(part)] = resize_input(one, observations[one.name])[part]
+                seen[one.name] = torch.from_numpy(values)
+            with torch.inference_mode(), watch(self._policy) as watched:
+                self._policy.encoder(seen)
+                logs = self._heads.heads["goal_distance"](watched.encoded)[: len(part), 0]
+            found[part] = np.expm1(logs.double().numpy())
+        return found

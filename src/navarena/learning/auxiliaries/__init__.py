@@ -1,0 +1,1 @@
+"""Losses beside the method's own, over rollouts, and the proxy tasks of policies on graphs."""

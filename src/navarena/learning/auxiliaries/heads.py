@@ -1,0 +1,307 @@
+"""Auxiliaries: heads that predict something beside the actions, and their losses over a rollout fragment."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from navarena.core.errors import InputError, require_name
+from navarena.learning.auxiliaries.losses import (
+    contrast_loss,
+    count_horizons,
+    count_pairs,
+    find_categories,
+    goal_distance_loss,
+    inverse_dynamics_loss,
+    last_steps,
+    progress_loss,
+    recognition_loss,
+    rotation_loss,
+    seen_class_loss,
+    temporal_distance_loss,
+    turn_images,
+)
+from navarena.learning.auxiliaries.settings import Auxiliary
+from navarena.learning.inputs import InputSpec
+from navarena.learning.policy import Judgement, Policy, RecurrentPolicy
+from navarena.learning.storage import Fragment
+from navarena.learning.tensors import Tensor, torch
+
+ACTION_FEATURES = 16
+"""Of an action in CPC|A (AllenAct)."""
+
+DISTANCE_FEATURES = 64
+"""Of the layer that tells the distance to the goal."""
+
+CONTRAST_FEATURES = 64
+"""Of the layer that tells frames apart in CPC|A."""
+
+
+@dataclass
+class Watched:
+    """Intermediate results of a policy's judgement.
+
+    Attributes:
+        seen: (B, F) float32, features of the images before goals come in; of all observations where the
+            encoder has no part for images alone.
+        encoded: (B, E) float32, of all observations, goals included.
+        beliefs: (..., H) float32, outputs of the memory.
+        logits: (B, K) float32, of the classifier of the encoder where there is one.
+    """
+
+    seen: Tensor = None
+    encoded: Tensor = None
+    beliefs: Tensor = None
+    logits: Tensor = None
+
+
+@contextmanager
+def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
+    """Note what `policy` computes within the block."""
+    watched = Watched()
+
+    def note_seen(module: object, given: object, output: Tensor) -> None:
+        watched.seen = output.float()  # products of encoders may be of bfloat16
+
+    def note_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
+        watched.beliefs = given[0]
+
+    def note_encoded(module: object, given: object, output: Tensor) -> None:
+        watched.encoded = output.float()
+
+    def note_logits(module: object, given: object, output: Tensor) -> None:
+        watched.logits = output
+
+    handles = [
+        find_visual(policy).register_forward_hook(note_seen),
+        policy.encoder.register_forward_hook(note_encoded),
+        policy.critic.register_forward_pre_hook(note_beliefs),
+    ]
+    classifier = dict(policy.encoder.named_children()).get("classifier")
+    if classifier is not None:
+        handles.append(classifier.register_forward_hook(note_logits))
+    try:
+        yield watched
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def find_visual(policy: RecurrentPolicy) -> torch.nn.Module:
+    """The encoder's image network; the whole encoder if there is none."""
+    return dict(policy.encoder.named_children()).get("image_encoder", policy.encoder)
+
+
+class AuxiliaryHeads(torch.nn.Module):
+    """The heads of the auxiliary losses of a policy, which they are attached to as `policy.auxiliaries`.
+
+    Args:
+        policy: of discrete actions where an action is predicted or predicts.
+        chosen: which losses.
+        inputs: what the policy sees.
+        targets: what stands in the rollout beside it.
+        actions: A.
+        declaration: index of the action by which an episode ends.
+
+    Raises UnknownNameError for a target that is not in the rollout, InputError for continuous actions.
+    """
+
+    def __init__(
+        self,
+        policy: RecurrentPolicy,
+        chosen: Sequence[Auxiliary],
+        inputs: Sequence[InputSpec],
+        targets: Sequence[InputSpec],
+        actions: int,
+        declaration: int,
+        is_continuous: bool = False,
+    ) -> None:
+        super().__init__()
+        self._chosen, self._declaration = tuple(chosen), declaration
+        self._images = [one.name for one in inputs if one.is_image]
+        known = {one.name: one for one in (*inputs, *targets)}
+        blank = {one.name: torch.zeros((1, *one.shape), dtype=getattr(torch, one.dtype)) for one in inputs}
+        with torch.no_grad(), watch(policy) as watched:
+            policy.act(blank, policy.initial_state(1), torch.zeros(1, dtype=torch.bool))
+        seen, belief, encoded = (one.shape[-1] for one in (watched.seen, watched.beliefs, watched.encoded))
+        self.heads = torch.nn.ModuleDict()
+        for one in chosen:
+            if one.kind in ("inverse_dynamics", "cpc_action") and is_continuous:
+                raise InputError(f"expected discrete actions for the auxiliary loss {one.kind}")
+            if one.target:
+                require_name(f"target of the auxiliary loss {one.kind}", one.target, known)
+                if one.kind == "recognition" and not known[one.target].dtype.startswith("int"):
+                    raise InputError(f"expected category numbers for recognition, got {one.target}")
+            if one.kind != "seen_class":
+                self.heads[one.kind] = _make_head(one, seen, belief, actions, encoded)
+            elif watched.logits is None:
+                raise InputError("expected neural_map.kind=recognised for seen_class, got no classifier")
+
+    def compute(
+        self, policy: RecurrentPolicy, part: Fragment, watched: Watched, generator: np.random.Generator
+    ) -> tuple[Tensor, dict[str, float]]:
+        """The weighted sum () float32 of all losses over a fragment, and each by its name.
+
+        Args:
+            policy: which judged the fragment.
+            part: the fragment.
+            watched: what it computed; without beliefs where its encoder alone did.
+            generator: draws frames and turns.
+        """
+        steps, slots = part.mask.shape
+        seen = watched.seen.reshape(steps, slots, -1)
+        total, row = seen.new_zeros(()), {}
+        for one in self._chosen:
+            if one.kind == "seen_class":
+                loss = seen_class_loss(watched.logits.float(), part.observations[one.target].flatten())
+            elif one.kind == "goal_distance":
+                predicted = self.heads[one.kind](watched.encoded).reshape(steps, slots)
+                loss = goal_distance_loss(predicted, part.observations[one.target].reshape(steps, slots))
+            else:
+                loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
+            total = total + one.weight * loss
+            row[f"{one.kind}_loss"] = float(loss.detach())
+        return total, row
+
+    def _compute_one(
+        self,
+        one: Auxiliary,
+        policy: RecurrentPolicy,
+        part: Fragment,
+        seen: Tensor,
+        beliefs: Tensor | None,
+        generator: np.random.Generator,
+    ) -> Tensor:
+        head, count = self.heads[one.kind], max(1, round(one.share * part.mask.numel()))
+        if one.kind == "progress":
+            return progress_loss(head(beliefs)[..., 0], part.observations[one.target].flatten(2)[..., 0])
+        if one.kind == "recognition":
+            labels = part.observations[one.target]
+            return recognition_loss(head(seen), find_categories(labels, one.categories))
+        if one.kind == "inverse_dynamics":
+            following = torch.cat((seen[1:], seen[-1:]))
+            is_move = part.actions != self._declaration
+            counted = is_move if one.pairs == "code" else count_pairs(part.mask) & is_move
+            moves = (part.actions - (part.actions > self._declaration).long()).clamp_max(
+                head.out_features - 1
+            )
+            return inverse_dynamics_loss(head(torch.cat((seen, following), -1)), moves, counted)
+        if one.kind == "rotation":
+            return self._turn(policy, part, generator, count)
+        chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count]).to(seen.device)
+        start, slot = chosen // part.mask.shape[1], chosen % part.mask.shape[1]
+        if one.kind == "temporal_distance":
+            room = last_steps(part.mask)[start, slot] - start + 1
+            ahead = torch.from_numpy(generator.random(count)).to(seen.device)
+            second = start + (ahead * room).long()
+            predicted = head(torch.cat((seen[start, slot], seen[second, slot]), -1))[:, 0]
+            return temporal_distance_loss(predicted, start, second, len(part.mask))
+        others = torch.from_numpy(generator.integers(part.mask.numel(), size=(count, len(one.horizons))))
+        positive, negative = head(
+            part.actions, seen, beliefs, start, slot, one.horizons, others.to(seen.device)
+        )
+        return contrast_loss(positive, negative, count_horizons(part.mask, start, slot, one.horizons))
+
+    def _turn(
+        self, policy: RecurrentPolicy, part: Fragment, generator: np.random.Generator, count: int
+    ) -> Tensor:
+        """RP on separately turned copies of `count` frames."""
+        chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count])
+        turns = torch.from_numpy(generator.integers(4, size=count)).to(part.mask.device)
+        kept = {one.name for one in policy.frozen}  # of frames that are not turned
+        seen = {name: value for name, value in part.observations.items() if name not in kept}
+        frames = {name: value.flatten(0, 1)[chosen] for name, value in seen.items()}
+        for name in self._images:
+            frames[name] = turn_images(frames[name], turns)
+        with watch(policy) as watched:
+            policy.encoder(frames)
+        return rotation_loss(self.heads["rotation"](watched.seen), turns)
+
+
+def _make_head(one: Auxiliary, seen: int, belief: int, actions: int, encoded: int) -> torch.nn.Module:
+    if one.kind == "goal_distance":
+        layer = torch.nn.Linear(encoded, DISTANCE_FEATURES)
+        return torch.nn.Sequential(layer, torch.nn.ReLU(), torch.nn.Linear(DISTANCE_FEATURES, 1))
+    if one.kind == "progress":
+        linear = torch.nn.Linear(belief, 1)
+        torch.nn.init.kaiming_normal_(linear.weight, nonlinearity="tanh")
+        torch.nn.init.zeros_(linear.bias)
+        return torch.nn.Sequential(linear, torch.nn.Tanh())
+    if one.kind == "cpc_action":
+        return ContrastHead(seen, belief, actions)
+    sizes = {
+        "inverse_dynamics": (2 * seen, actions - 1),
+        "rotation": (seen, 4),
+        "recognition": (seen, one.categories),
+        "temporal_distance": (2 * seen, 1),
+    }
+    return torch.nn.Linear(*sizes[one.kind])
+
+
+class ContrastHead(torch.nn.Module):
+    """CPC|A: from a belief and the actions that follow, which frame comes then.
+
+    Args:
+        seen: F, features of a frame.
+        belief: H.
+        actions: A.
+    """
+
+    def __init__(self, seen: int, belief: int, actions: int) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(actions, ACTION_FEATURES)
+        self.cell = torch.nn.GRUCell(ACTION_FEATURES, belief)
+        self.judge = torch.nn.Sequential(
+            torch.nn.Linear(belief + seen, CONTRAST_FEATURES),
+            torch.nn.ReLU(),
+            torch.nn.Linear(CONTRAST_FEATURES, 1),
+        )
+
+    def forward(
+        self,
+        actions: Tensor,
+        seen: Tensor,
+        beliefs: Tensor,
+        start: Tensor,
+        slot: Tensor,
+        horizons: tuple[int, ...],
+        others: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Logits (S, K) float32 of the frames K `horizons` after each start, and of `others`.
+
+        Args:
+            actions: (T, N) int64.
+            seen: (T, N, F) float32.
+            beliefs: (T, N, H) float32.
+            start: (S,) int64, steps; from there the actions are known.
+            slot: (S,) int64.
+            horizons: K numbers of steps; where a step is beyond the fragment the logit means nothing.
+            others: (S, K) int64, frames as t * N + n.
+        """
+        last, state, frames = len(actions) - 1, beliefs[start, slot], seen.flatten(0, 1)
+        positive, negative = [start.float()] * len(horizons), [start.float()] * len(horizons)
+        for ahead in range(max(horizons)):
+            state = self.cell(self.embedding(actions[(start + ahead).clamp_max(last), slot]), state)
+            for place, horizon in enumerate(horizons):
+                if horizon == ahead + 1:
+                    then = seen[(start + horizon).clamp_max(last), slot]
+                    positive[place] = self.judge(torch.cat((state, then), -1))[:, 0]
+                    negative[place] = self.judge(torch.cat((state, frames[others[:, place]]), -1))[:, 0]
+        return torch.stack(positive, 1), torch.stack(negative, 1)
+
+
+def judge_fragment(
+    policy: Policy, part: Fragment, generator: np.random.Generator
+) -> tuple[Judgement, Tensor, dict[str, float]]:
+    """The judgement of `policy` on a fragment, the sum () of auxiliary losses, and their log.
+
+    The sum is 0 for a policy without auxiliaries. `generator` draws for them.
+    """
+    heads = dict(policy.named_children()).get("auxiliaries")
+    if heads is None or not isinstance(policy, RecurrentPolicy):
+        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        return judged, judged.values.new_zeros(()), {}
+    with watch(policy) as watched:
+        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+    return judged, *heads.compute(policy, part, watched, generator)

@@ -1,0 +1,1 @@
+"""Checkpoints: their files, what policies and fitted networks keep in them, choice and small copies."""

@@ -1,0 +1,12 @@
+"""Houses that networks learn from and are scored in: the first ones of a split."""
+
+from navarena.core.errors import InputError
+from navarena.scenes.catalog import scene_ids
+
+
+def first_scene_ids(set_name: str, split: str, count: int) -> list[str]:
+    """The ids of the first `count` scenes of a split; raises InputError for more than it has."""
+    ids = scene_ids(set_name, split)
+    if not 1 <= count <= len(ids):
+        raise InputError(f"expected 1 to {len(ids)} houses of {set_name}/{split}, got houses={count}")
+    return ids[:count]

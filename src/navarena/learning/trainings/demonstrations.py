@@ -1,0 +1,211 @@
+"""Imitation of demonstrations that lie on the disk, as `navarena demos` wrote them."""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.protocol_ids import base_protocol
+from navarena.core.seeding import derive_seed, make_generator
+from navarena.evaluation.demonstrations.reading import DemoSet, EpisodeArrays, open_demos
+from navarena.learning.checkpoints.files import load_resume, require_same_recipe
+from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
+from navarena.learning.inputs import InputSpec, resize_input
+from navarena.learning.networks.trunks import load_trunk
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import AggregationSettings, ImitationSettings
+from navarena.learning.tensors import torch
+from navarena.learning.trainings.aggregation import Aggregator
+from navarena.learning.trainings.log import Row, append_row, cut_log
+from navarena.learning.trainings.setup import (
+    bias_declaration,
+    build_policy,
+    describe_policy,
+    make_training_task,
+)
+from navarena.learning.trainings.store import Entry, TrajectoryStore
+from navarena.learning.trainings.training import STORE
+from navarena.learning.trainings.updates import make_optimiser
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import require_body_task
+
+
+class DemoTraining:
+    """A training that imitates demonstrations, begun or gone on with from the checkpoint in its folder.
+
+    The demonstrations are learned from in whole passes until the recipe's frames are reached, by whole
+    episodes of like length; its aggregation says how many side by side.
+
+    Args:
+        recipe: of imitation; what it says of collection, corruptions and evaluations does not matter.
+        demos: folder of the demonstrations.
+        folder: of checkpoint and log.
+        threads: of PyTorch.
+
+    Attributes:
+        frames: learned from so far.
+        updates: passes over the demonstrations.
+
+    Raises InputError for another method or recipe than in `folder`, and for demonstrations of another
+    protocol or without an input of the policy in its size; FileError for half-written or damaged ones.
+    """
+
+    def __init__(self, recipe: Recipe, demos: Path, folder: Path, threads: int = 1) -> None:
+        method = recipe.method
+        if not isinstance(method, ImitationSettings):
+            raise InputError("expected a recipe of imitation for --demos, got one of reinforcement")
+        torch.set_num_threads(threads)
+        self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
+        self._demos = open_demos(demos)
+        self._plain: dict[str, Any] = json.loads(msgspec.json.encode(recipe))
+        saved = load_resume(folder)
+        if saved is not None:
+            require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
+        task = require_body_task(make_training_task(recipe))
+        batch = NavigationBatch(task, 1, threads, recipe.sensors)
+        self._info = describe_policy(replace(recipe, corruptions=(), mixture=()), task, batch)
+        self._require_fit(demos)
+        with torch.random.fork_rng(devices=()):
+            torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
+            self._policy, _ = build_policy(recipe, self._info, task, batch)
+        self._optimiser = make_optimiser(self._policy, method.optimiser)
+        self._generator = make_generator("learning", recipe.seed, "demonstrations")
+        settings = replace(method.aggregation or AggregationSettings(batch=16), epochs=1)
+        store = TrajectoryStore(folder / STORE)
+        self._aggregator = Aggregator(
+            replace(method, aggregation=settings), recipe.policy.remembers, store, recipe.seed
+        )
+        self._fill(store)
+        self._cpu_before = -time.process_time()
+        if saved is not None:
+            self._restore(saved)
+        else:
+            load_trunk(self._policy, recipe.policy.encoder)
+            bias_declaration(self._policy, task, recipe.declaration_bias)
+        cut_log(folder, self.frames)
+
+    def _require_fit(self, folder: Path) -> None:
+        manifest, info = self._demos.manifest, self._info
+        if base_protocol(manifest.protocol) != base_protocol(self.recipe.protocol):
+            raise InputError(
+                f"expected demonstrations of {base_protocol(self.recipe.protocol)}, got {folder} of "
+                f"{manifest.protocol}"
+            )
+        if manifest.actions != info.actions or manifest.is_continuous:
+            raise InputError(
+                f"expected demonstrations with the actions {', '.join(info.actions)}, got {folder} with "
+                f"{', '.join(manifest.actions)}{' as numbers' if manifest.is_continuous else ''}"
+            )
+        columns = {one.name: one for one in manifest.columns}
+        for one in info.inputs:
+            if one.name not in columns:
+                raise InputError(
+                    f"expected the observation {one.name} in {folder}, got {', '.join(columns)}; write the "
+                    f"demonstrations with --sensors {','.join(self.recipe.sensors)}"
+                )
+            shape = columns[one.name].shape
+            is_larger = len(shape) == 3 and shape[0] >= one.shape[0] and shape[1] >= one.shape[1]
+            if not (is_larger if one.is_image else shape == one.shape):
+                raise InputError(f"expected {one.name} of {one.shape} at least in {folder}, got {shape}")
+
+    def _fill(self, store: TrajectoryStore) -> None:
+        """Bring every demonstration into the form that the policy reads, once."""
+        manifest: DemoSet = self._demos
+        known = {one.key for one in store.entries}
+        for k, entry in enumerate(manifest.manifest.episodes):
+            key = f"{manifest.manifest.identity}/{entry.scene_id}/{entry.tour_id}/{entry.episode_id}"
+            if key in known:
+                continue
+            tour = f"{entry.scene_id}/{entry.tour_id}" if entry.tour_id else ""
+            store.add(Entry(key, 0, tour, entry.steps), _make_arrays(self._demos.read(k), self._info.inputs))
+        store.flush()
+        expected = len(manifest.manifest.episodes)
+        if len(store.entries) != expected:
+            raise InputError(
+                f"expected {expected} demonstrations in the store of {self.folder}, got "
+                f"{len(store.entries)}: it was begun with others; choose another folder by --out"
+            )
+
+    def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
+        """Learn until the recipe's frames are reached; returns the last checkpoint's description.
+
+        Args:
+            report: called with every line of the log, one for each pass.
+
+        Raises CheckFailedError for losses and gradients that are not finite; the last checkpoint stays.
+        Raises StorageError when a file cannot be written.
+        """
+        once = self._demos.manifest.frames
+        passes = math.ceil(self.recipe.frames / once)
+        began, first = time.perf_counter(), self.frames
+        while self.updates < passes:
+            try:
+                with torch.random.fork_rng(devices=()):
+                    torch.manual_seed(
+                        derive_seed("learning", self.recipe.seed, "dropout", self.updates) % 2**63
+                    )
+                    done = self.updates / passes
+                    row = self._aggregator.learn(self._policy, self._optimiser, 0, done, self._generator)
+            except FloatingPointError as error:
+                raise CheckFailedError(
+                    f"expected finite numbers in pass {self.updates + 1}, got {error}; the checkpoint in "
+                    f"{self.folder} is good, lower the learning rate"
+                ) from error
+            self.frames, self.updates = self.frames + once, self.updates + 1
+            speed = (self.frames - first) / (time.perf_counter() - began)
+            line: Row = {"kind": "training", "frames": self.frames, "updates": self.updates}
+            line |= {"cpu_seconds": round(self._cpu_seconds, 1), "frames_per_second": round(speed, 1)}
+            self._write_log(line | row, report)
+            self._save()
+        return self._describe()
+
+    @property
+    def _cpu_seconds(self) -> float:
+        return self._cpu_before + time.process_time()
+
+    def _write_log(self, row: Row, report: Callable[[Row], None]) -> None:
+        append_row(self.folder, row)
+        report(row)
+
+    def _describe(self) -> CheckpointInfo:
+        spent = round(self._cpu_seconds, 1)
+        return replace(self._info, frames=self.frames, updates=self.updates, cpu_seconds=spent)
+
+    def _save(self) -> None:
+        resume = {
+            "recipe": json.dumps(self._plain),
+            "frames": self.frames,
+            "updates": self.updates,
+            "generator": json.dumps(self._generator.bit_generator.state),
+            "optimiser": self._optimiser.state_dict(),
+            "cpu_seconds": self._cpu_seconds,
+        }
+        save_checkpoint(self.folder, self._describe(), self._policy, resume)
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        if "generator" not in saved:
+            raise InputError(
+                f"expected a training from --demos in {self.folder}, got another; choose another --out"
+            )
+        self._policy.load_state_dict(saved["weights"])
+        self._optimiser.load_state_dict(saved["optimiser"])
+        self._generator.bit_generator.state = json.loads(saved["generator"])
+        self.frames, self.updates = saved["frames"], saved["updates"]
+        self._cpu_before += saved["cpu_seconds"]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _make_arrays(found: EpisodeArrays, inputs: tuple[InputSpec, ...]) -> dict[str, np.ndarray]:
+    """Name -> (T, ...) of an episode, as a store keeps them: inputs in their sizes, actions as labels."""
+    seen = {one.name: resize_input(one, found.observations[one.name]).astype(one.dtype) for one in inputs}
+    actions = found.actions.astype(np.int16)
+    return {**seen, "action": actions, "label": actions}
