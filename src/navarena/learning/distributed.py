@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,9 @@ def join_processes(device: str = "cpu") -> tuple[Processes, str]:
             )
         torch.cuda.set_device(device)
     rank = int(os.environ["RANK"])
+    # Its functions keep the group that exists at its import as a default argument. PyTorch's optimisers
+    # import it; after that nothing would end the group before the interpreter, which aborts now and then.
+    import_module("torch.distributed.nn.functional")
     store, _, _ = next(torch.distributed.rendezvous("env://", timeout=PATIENCE))
     kind = "gloo" if device == "cpu" else "cpu:gloo,cuda:nccl"
     torch.distributed.init_process_group(
