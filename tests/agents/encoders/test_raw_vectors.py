@@ -43,6 +43,15 @@ def test_networks_keep_their_lengths(tmp_path):
     assert [again.encode_raw(goal).tolist() for goal in GOALS] == RAW and again.computed == 0
 
 
+def test_only_files_of_weights_make_vectors_others(tmp_path, monkeypatch):
+    """An encoder that names no folder does not look at the one in which it runs."""
+    monkeypatch.chdir(tmp_path)
+    CachedEncoder(Counting(), tmp_path / "cache").encode_raw(GOALS[0])
+    (tmp_path / "notes.txt").write_text("of somebody else")
+    again = CachedEncoder(Counting(), tmp_path / "cache")
+    assert again.encode_raw(GOALS[0]).tolist() == RAW[0] and again.computed == 0
+
+
 def test_encoders_without_networks_give_unit_vectors_of_what_they_read():
     words = find_encoder("words")
     assert words is find_encoder("words"), "loaded once"

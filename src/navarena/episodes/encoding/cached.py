@@ -90,8 +90,9 @@ def identify(encoder: GoalEncoder) -> str:
     kind = type(encoder)
     code = source_fingerprint(Path(inspect.getfile(kind)))
     parts = [kind.__module__, kind.__qualname__, encoder.name, code]
-    weights = Path(encoder.name.partition(":")[2]).expanduser()
-    if kind.needs_weights and weights.exists():
+    place = encoder.name.partition(":")[2]
+    weights = Path(place).expanduser()
+    if kind.needs_weights and place and weights.exists():
         files = sorted(path for path in weights.rglob("*") if path.is_file())
         parts += [f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files]
     return key_of(*(part.encode() for part in parts))
