@@ -24,7 +24,7 @@ pytest.importorskip("websockets")
 from navarena.web.viewer.hub import Hub  # noqa: E402
 from navarena.web.viewer.watcher import Watcher  # noqa: E402
 
-from .clients import AttentiveHub, Page, serve_hub, use_page  # noqa: E402
+from .clients import AttentiveHub, Page, open_page, serve_hub, use_page  # noqa: E402
 
 SETTINGS = {"protocol": "pointnav-v1", "episodes": 6, "batch_size": 3, "episode_steps": 25}
 
@@ -143,6 +143,23 @@ def test_a_replay_keeps_its_pace_and_finds_no_difference(tmp_path: Path) -> None
     assert np.allclose(slept[1:], 0.2) and len(slept) == 9  # the start and eight steps, five a second
     assert [state["step"] for state in hub.shown] == list(range(9))
     assert hub.shown[-1]["sensors"] == ["rgb"] and hub.shown[-1]["pace"] == 5.0
+
+
+def test_a_replay_begins_when_a_page_is_open(tmp_path: Path) -> None:
+    settings = EvaluationSettings("pointnav-v1", "forward", episodes=1, episode_steps=4, out=tmp_path / "run")
+    with open_run(settings) as run:
+        folder = run.finish().folder
+    benchmark, hub = open_recorded_benchmark(read_record(folder)), Hub()
+    watcher = Watcher(hub, benchmark, open_plans(benchmark), "replay", 1, 20.0)
+    looks = threading.Thread(target=replay_run, args=(folder, benchmark), kwargs={"spectator": watcher})
+    with serve_hub("watch", hub) as port:
+        looks.start()
+        looks.join(1.0)
+        assert looks.is_alive(), "it has ended without a page"
+        with open_page(port) as page:
+            assert page.read_until(lambda state: state["phase"] == "watch")["step"] == 0
+            looks.join(60.0)
+        assert not looks.is_alive()
 
 
 def test_worker_processes_are_refused(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ class Replay:
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folder of the run, as `navarena evaluate` printed it."""
     watch: bool = False
-    """Show the episodes in a page on this machine while they are executed, ten steps a second."""
+    """Show the episodes in a page on this machine while they are executed, ten steps a second, from when
+    the page is open."""
     port: int = 8710
     """Port of the page on 127.0.0.1, with --watch; 0 takes a free one."""
     no_browser: bool = False

@@ -72,6 +72,11 @@ class Hub:
         for page in pages:
             page.wake()
 
+    def wait_for_page(self) -> None:
+        """Wait until a page is open."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.has_pages)
+
     def take(self, seconds: float) -> Message | None:
         """The next message of any page; None if none comes within `seconds`."""
         try:
@@ -98,9 +103,10 @@ class Hub:
 
     def join(self, key: int) -> None:
         """The page `key` is there; called in its event loop."""
-        with self._lock:
+        with self._changed:
             self._waiting[key] = _Page(asyncio.get_running_loop())
             self._sent[key] = -1
+            self._changed.notify_all()
 
     def leave(self, key: int) -> None:
         """The page `key` has gone."""

@@ -45,7 +45,8 @@ class Watcher:
         plans: scene id -> plan, for the map.
         label: of the run.
         total: episodes that are still to come.
-        pace: steps per second at most, which pages may change; None for a run that nobody slows down.
+        pace: steps per second at most, which pages may change: the first step waits for the first page;
+            None for a run that nobody slows down.
         clock, sleep: seconds, for the pace.
     """
 
@@ -65,6 +66,7 @@ class Watcher:
         self._clock, self._sleep = clock, sleep
         self._shown_at = self._stepped_at = -SHOW_SECONDS
         self._chosen, self._sensor, self._with_map = 0, "", True
+        self._has_begun = False
         self._metrics = tuple(leading_metrics(benchmark.metrics))
         self._values: dict[str, list[float]] = {name: [] for name in self._metrics}
         self._done = 0
@@ -129,7 +131,10 @@ class Watcher:
             self._shown_at = -SHOW_SECONDS
 
     def _wait(self) -> None:
-        """Keep the pace of a replay while somebody looks."""
+        """Begin a replay when somebody looks, and keep its pace while somebody does."""
+        if self._pace and not self._has_begun:
+            self._hub.wait_for_page()
+            self._has_begun = True
         if self._pace and self._hub.has_pages:
             self._sleep(max(0.0, self._stepped_at + 1 / self._pace - self._clock()))
         self._stepped_at = self._clock()
