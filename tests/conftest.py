@@ -5,7 +5,8 @@ wanted, and nothing else is lenient. Compiled kernels are kept between runs in a
 unless NAVARENA_CACHE says otherwise.
 
 Randomised tests draw the same examples in every default run. Where slow tests are asked for (`-m slow`,
-`-m "slow or hypothesis"`) they draw new ones, by a seed that is printed first.
+`-m "slow or hypothesis"`) they draw new ones, by a seed that is printed first. `--examples 2000`
+draws as many in each of them.
 """
 
 import inspect
@@ -21,7 +22,7 @@ from typing import Any, get_args
 
 import jaxtyping
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from jaxtyping._decorator import _destring_annotation
 from jaxtyping._storage import pop_shape_memo, push_shape_memo
 
@@ -83,6 +84,23 @@ jaxtyping.jaxtyped = jaxtyping._decorator.jaxtyped = _check_calls
 jaxtyping.install_import_hook(
     "navarena", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let searches for counterexamples choose how long they take."""
+    parser.addoption(
+        "--examples", type=int, help="examples of each randomised test, in place of its own number"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Set the number of examples that is asked for."""
+    for item in items if config.option.examples else ():
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test):
+            test = getattr(test, "__func__", test)
+            own = getattr(test, "_hypothesis_internal_use_settings", None)
+            test._hypothesis_internal_use_settings = settings(own, max_examples=config.option.examples)
 
 
 def _draws_anew(config: pytest.Config) -> bool:

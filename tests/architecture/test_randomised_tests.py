@@ -72,6 +72,7 @@ def test_examples_change_only_in_the_slow_stage(root: Path, tmp_path: Path) -> N
     output, usual = draw("usual", "-n", "0")
     assert len(usual) >= 20 and "--hypothesis-seed" not in output
     assert draw("usual", "-n", "0")[1] == usual * 2
+    assert len(draw("usual", "-n", "0", "--examples", "50")[1]) == 2 * len(usual) + 50
     output, slow = draw("slow", "-n", "1", "-m", "slow or hypothesis")
     (seed,) = re.findall(r"--hypothesis-seed=\d+", output)
     shared = set(slow) & set(usual)  # small numbers are drawn often, whatever the seed is
