@@ -235,6 +235,7 @@ def furnished_row(draw: np.random.Generator) -> list[WalkableSurface]:
 @given(st.integers(0, 100_000))
 @example(3)
 @example(209)
+@example(94_070)
 def test_turned_rooms_with_things_are_those_not_turned(seed):
     """Borders that no longer run along the axes have corners beside their line, by the grid's rounding."""
     draw = np.random.default_rng(seed)

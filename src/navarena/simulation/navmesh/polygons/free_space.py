@@ -107,7 +107,9 @@ def _insert_into_ring(
             length = max(float(np.hypot(*(b - a))), GRID)
             along = (points - a) @ (b - a) / length
             off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
-            inside = (off < NEAR) & (along > NEAR) & (along < length - NEAR)
+            # every point that no corner has moved onto, or floors would be linked on one side only
+            is_apart = np.minimum(np.hypot(*(points - a).T), np.hypot(*(points - b).T)) >= NEAR
+            inside = (off < NEAR) & (along > 0) & (along < length) & is_apart
             longer.append(points[inside][np.argsort(along[inside])])
         longer.append(b[None])
     return np.concatenate(longer)
