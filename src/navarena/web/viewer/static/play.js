@@ -17,6 +17,7 @@ const LABELS = {
 };
 const held = new Set();
 let state = {}, sentAt = -1, timer = 0;
+let early = "";  // pressed while the last action was under way; done after it
 
 const send = connect(show, () => {
   if (state.phase !== "finished") showNone("The program has ended. Close this page, or start it again.");
@@ -74,10 +75,18 @@ function repeat(delay) {
   }, delay);
 }
 
+function actEarly() {
+  if (sentAt === state.step) return;
+  const pressed = early ? new Set(state.is_continuous ? [...held, early] : [early]) : null;
+  early = "";
+  if (pressed) act(pressed);
+}
+
 function press(what) {
   if (held.has(what)) return;
   held.add(what);
-  act(new Set(state.is_continuous ? held : [what]));
+  if (sentAt === state.step) early = what;
+  else act(new Set(state.is_continuous ? held : [what]));
   repeat(state.is_continuous ? CONTINUOUS_MS : REPEAT_FIRST_MS);
 }
 
@@ -261,4 +270,5 @@ function show(shown, images) {
   showNeighbours();
   find("map-section").hidden = !shown.map;
   showMap(find("map"), shown.map);
+  actEarly();
 }
