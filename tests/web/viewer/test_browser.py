@@ -84,7 +84,7 @@ def wait_step(page: Any, step: int) -> None:
 def press_at_once(page: Any, *keys: str) -> None:
     """Press keys one after the other, before the page can hear of the program."""
     press = "for (const kind of ['keydown', 'keyup']) document.dispatchEvent(new KeyboardEvent(kind, {key}))"
-    page.evaluate("(keys) => { for (const key of keys) %s; }" % press, keys)
+    page.evaluate("(keys) => { for (const key of keys) " + press + "; }", keys)
 
 
 def said(page: Any, selector: str, pattern: re.Pattern[str]) -> None:
