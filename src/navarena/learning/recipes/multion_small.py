@@ -48,7 +48,13 @@ def reinforce(first: str, imitated: Recipe) -> Recipe:
     """The recipe that continues `imitated`, called `first`, with PPO."""
     name = imitated.description.partition(":")[0]
     return replace(
-        imitated, description=f"{name}: {first}, then PPO", method=PPO, frames=4_000_000, first=first
+        imitated,
+        description=f"{name}: {first}, then PPO",
+        method=PPO,
+        frames=1_200_000,
+        first=first,
+        # the metric of the paper's figure 4; which one chose its checkpoints is not said
+        evaluation=TrainingEvaluationSettings(by="ppl", updates=150, episodes=48),
     )
 
 
@@ -67,9 +73,9 @@ NOMAP_DAGGER = Recipe(
         encoder=EncoderSettings(images="multion", numbers="embedded", maps="small", weighs_maps=True),
     ),
     precision="auto",
-    frames=2_000_000,
-    # the metric of the paper's figure 4; which one chose its checkpoints is not said
-    evaluation=TrainingEvaluationSettings(by="ppl"),
+    frames=800_000,
+    # PPO goes on from the last weights
+    evaluation=TrainingEvaluationSettings(by="ppl", updates=0),
 )
 """The recipe `multion-nomap-dagger-small`."""
 
