@@ -103,6 +103,17 @@ def test_procthor_empty_walls_are_not_built(tmp_path):
     assert "wall|2|1" not in names and "wall|2|0" in names
 
 
+def test_procthor_floors_with_a_corner_that_comes_often(tmp_path):
+    house = procthor_house()
+    corners = house["rooms"][1]["floorPolygon"]
+    corners += 130 * corners[-1:]
+    scene = _build("procthor", write_procthor(tmp_path, house), "mine")
+    floor = next(obj for obj in scene.objects if obj.category == "floor" and obj.room == 1)
+    corners = scene.vertices[scene.triangles[scene.triangle_object == floor.object_id]].astype(float)
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    assert areas.sum() == pytest.approx(3 * 3)
+
+
 def test_procthor_lists_and_names(tmp_path):
     dataset = get_dataset("procthor")
     write_procthor(tmp_path)

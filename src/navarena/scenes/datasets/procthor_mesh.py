@@ -124,7 +124,8 @@ def _triangulate(
     """Triangles (T, 3, 2) that fill an outline (K, 2), metres, less rectangular holes."""
     import shapely
 
-    area = shapely.make_valid(shapely.Polygon(outline))
+    # GEOS cuts no ears of a ring in which a corner comes dozens of times in a row
+    area = shapely.make_valid(shapely.remove_repeated_points(shapely.Polygon(outline)))
     for hole in holes:
         area = area.difference(shapely.Polygon(hole))
     pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(area))
