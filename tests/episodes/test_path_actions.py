@@ -83,7 +83,7 @@ def test_a_limit_shows_as_custom():
             "expected a number as path_actions of 'multion-1on-v1', got 'many'",
         ),
         ("multion-1on-v1+objects=9", "expected 1 to 8 goals of distinct classes, got 9"),
-        ("pointnav-v1+objects=2", "expected a protocol of several objects for episodes with 2"),
+        ("pointnav-v1+objects=2", "expected a protocol of several goals for episodes with 2"),
         ("pointnav-v1+path_actions=9", "expected a protocol of objects for a limit of 9 planned actions"),
     ],
 )

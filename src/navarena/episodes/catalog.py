@@ -91,6 +91,7 @@ SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS
 DRAWING_OPTIONS: Mapping[str, Callable[[EpisodeRecipe, int], EpisodeRecipe]] = {
     "objects": lambda recipe, count: recipe.with_goal_count(count),
     "path_actions": lambda recipe, count: recipe.with_max_actions(count),
+    "subtasks": lambda recipe, count: recipe.with_goal_count(count),
 }
 """The options of protocols that move the episodes."""
 
@@ -121,7 +122,8 @@ def load_episodes(
         tours: tour file (tours.json of IVLN-CE) of an episode file; None for tours that are made here.
 
     With the option path_actions (`multion-3on-v1+path_actions=750`) they are drawn anew, so that the planner
-    solves each in at most so many actions, and with `multion-3on-v1+objects=5` with five goals. Episodes of
+    solves each in at most so many actions, with `multion-3on-v1+objects=5` with five goals, and with
+    `goat-v1+subtasks=200` with 200. Episodes of
     "robothor-like-v1-twin" are those of "robothor-like-v1" in the twins of their apartments.
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.

@@ -111,11 +111,11 @@ class MultiOnRecipe(EpisodeRecipe):
         """See EpisodeRecipe."""
         return replace(self, max_steps=require_actions(actions))
 
-    def with_goal_count(self, objects: int) -> "MultiOnRecipe":
+    def with_goal_count(self, goals: int) -> "MultiOnRecipe":
         """See EpisodeRecipe; 0 for the protocol's own number. Raises InputError for more than classes."""
-        if objects in (0, self.goals):
+        if goals in (0, self.goals):
             return self
-        return replace(self, goals=objects, shares=f"multion-{objects}on-v1")
+        return replace(self, goals=goals, shares=f"multion-{goals}on-v1")
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""

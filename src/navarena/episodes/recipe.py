@@ -95,11 +95,11 @@ class EpisodeRecipe(ABC):
             f"{self.protocol_id!r}; leave the option out"
         )
 
-    def with_goal_count(self, objects: int) -> "EpisodeRecipe":
-        """The recipe with another number of goal objects; raises InputError if it has no such option."""
+    def with_goal_count(self, goals: int) -> "EpisodeRecipe":
+        """The recipe with another number of goals in a row; raises InputError if it has no such option."""
         raise InputError(
-            f"expected a protocol of several objects for episodes with {objects}, got "
-            f"{self.protocol_id!r}; choose one of MultiON, or leave the option out"
+            f"expected a protocol of several goals for episodes with {goals}, got "
+            f"{self.protocol_id!r}; choose one of MultiON or goat-v1, or leave the option out"
         )
 
     @property

@@ -1,5 +1,6 @@
 """Episodes of GOAT-Bench keep its rules, and its splits their names."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +56,18 @@ def test_rules_of_episodes(world, episodes):
             assert number > 0 or 1.0 <= distance <= 30.0
             assert subtask.category in names_of_split("val_seen")
             before = ids
+
+
+def test_long_episodes(world):
+    """As many goals as were asked for, none twice in a row; those of the protocol's own start alike."""
+    recipe = get_recipe("goat-v1+subtasks=40")
+    found = recipe.make(world, 2, Stream("houses-v1", "val_seen")).episodes
+    for episode in found:
+        subtasks = as_subtasks(episode.goal)
+        ids = [{one.object_id for one in subtask.instances} for subtask in subtasks]
+        assert len(subtasks) == 40 and all(not a & b for a, b in itertools.pairwise(ids))
+        assert len({min(one) for one in ids}) > 10, "goals differ"
+    assert get_recipe("goat-v1+subtasks=0") == GOAT_V1
 
 
 def test_goals_are_told_as_their_modality_says(world, episodes):

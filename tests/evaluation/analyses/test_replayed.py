@@ -1,7 +1,7 @@
-"""FOUND budgets and backtracking by replay, in a drawn hall."""
+"""FOUND budgets, backtracking and long episodes by replay, in a drawn hall."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -13,10 +13,12 @@ from navarena.evaluation import Benchmark, EvaluationSettings, Identity, evaluat
 from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.analyses.backtracking import SightWatcher, analyse_backtracking, find_turns
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets, cut_run
+from navarena.evaluation.analyses.goat import analyse_lifelong
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.protocols.goat import Goat
 from navarena.tasks.protocols.multi_on import MultiOn3
 from navarena.tasks.protocols.multi_on_options import MultiOnOptions
-from tasks.small import MULTI_GOALS, SMALL_BODY, as_objects, make_cache, make_episode
+from tasks.small import AHEAD, MULTI_GOALS, SMALL_BODY, as_life, as_objects, make_cache, make_episode
 
 FOUND, FORWARD, LEFT, RIGHT = range(4)
 METRICS = ("success", "progress", "ppl", "spl", "distance_to_goal", "path_length", "num_actions", "stopped")
@@ -149,3 +151,40 @@ def test_goals_that_no_image_shows_are_refused(tmp_path):
     (one,) = read_labelled([str(tmp_path / "hidden")])
     with pytest.raises(InputError, match="goals that images show, got hidden ones"):
         find_turns(one, benchmark)
+
+
+class HallGoat(Goat):
+    embodiment = SMALL_BODY
+
+
+@dataclass(frozen=True)
+class LifeSetup:
+    """The hall with goals that follow one another, walked by a script."""
+
+    script: tuple
+
+    def make_batch(self, slots, sensors, threads):
+        return NavigationBatch(HallGoat(), slots, threads, sensors, worlds=make_cache())
+
+    def make_agent(self):
+        return wrap(lambda: Scripted(self.script), sensors=())
+
+
+def test_sub_tasks_by_the_number_of_goals_so_far(tmp_path):
+    """Both find the first goal, 1 m ahead; the second is behind the one and at the feet of the other."""
+    behind, here = (5.0, 0.0, 6.0), (5.0, 0.0, 4.0)
+    episodes = (as_life(replace(AHEAD, episode_id="a"), 0, here, behind, here), as_life(AHEAD, 1, behind))
+    declare = Goat.actions.index("subtask_stop")
+    setup = LifeSetup((*(1,) * 4, declare, declare, declare, declare))
+    metrics = ("success", "subtasks", "subtask_success", "subtask_spl")
+    benchmark = Benchmark(Identity("goat-v1", "hall", "mini", "0"), episodes, Goat.actions, metrics, setup)
+    evaluate(EvaluationSettings("goat-v1", agent="random", out=tmp_path), benchmark)
+    done = []
+    table = analyse_lifelong(read_labelled([str(tmp_path)]), lambda _: benchmark, lambda: done.append(1))
+    assert [row[1:4] for row in table.rows] == [("1", 2, 2), ("2", 2, 2), ("3 to 5", 1, 2)]
+    assert [(row[4].mean, row[4].n) for row in table.rows] == [(1.0, 2), (0.5, 2), (0.5, 2)]
+    assert [row[5].mean for row in table.rows] == [1.0, 0.5, 0.5]
+    assert [curve.x for curve in table.curves] == [(1, 2, 5)] * 2 and len(done) == 2
+    hall = run(tmp_path / "hall")
+    with pytest.raises(InputError, match="expected runs of GOAT-Bench"):
+        analyse_lifelong(read_labelled([str(tmp_path / "hall")]), lambda _: hall)

@@ -399,6 +399,10 @@ def test_bad_goals_are_refused(subtask, message):
 def test_other_episodes_options_and_sensors_are_refused():
     with pytest.raises(InputError, match="goals of GOAT-Bench in episode 'ahead', got PointGoal"):
         make_batch().start([0], [AHEAD])
+    assert [get_task(f"goat-v1+subtasks={n}").max_steps for n in (1, 10, 200)] == [5000, 5000, 100_000]
+    assert get_task("goat-v1+subtasks=20+max_steps=600").max_steps == 1200
+    with pytest.raises(InputError, match="expected 0 to 1000 subtasks, got 1001"):
+        get_task("goat-v1+subtasks=1001")
     with pytest.raises(InputError, match="subtask_budget of at least 0"):
         get_task("goat-v1+subtask_budget=-1")
     with pytest.raises(InputError, match="success"):

@@ -1,7 +1,7 @@
 """Episodes of GOAT-Bench: goals that follow one another, given by category, in words or by an image."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -90,6 +90,10 @@ class GoatRecipe(EpisodeRecipe):
     min_island_radius: float = 1.5
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
+
+    def with_goal_count(self, goals: int) -> "GoatRecipe":
+        """See EpisodeRecipe; 0 for the protocol's own numbers."""
+        return replace(self, min_subtasks=goals, max_subtasks=goals) if goals else self
 
     @property
     def words(self) -> tuple[str, ...]:

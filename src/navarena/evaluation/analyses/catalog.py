@@ -10,7 +10,12 @@ from navarena.evaluation.analyses.backtracking import analyse_backtracking
 from navarena.evaluation.analyses.compare import Contestant, read_contestant
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
-from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
+from navarena.evaluation.analyses.goat import (
+    analyse_goal_noise,
+    analyse_lifelong,
+    analyse_modalities,
+    analyse_subtasks,
+)
 from navarena.evaluation.analyses.metric_choice import (
     analyse_metric_choice,
     analyse_metric_ranks,
@@ -148,6 +153,12 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     ),
     "subtasks": AnalysisKind(
         lambda runs, _: analyse_subtasks(runs), _has_subtasks, "GOAT-Bench: by place of the sub-task"
+    ),
+    "lifelong": AnalysisKind(
+        lambda runs, on_episode: analyse_lifelong(runs, on_episode=on_episode),
+        _only_asked,
+        "GOAT-Bench: by the number of goals so far, in long episodes (+subtasks=200)",
+        replays=True,
     ),
     "goal-noise": AnalysisKind(
         lambda runs, _: analyse_goal_noise(runs),

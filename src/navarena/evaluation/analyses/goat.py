@@ -1,19 +1,25 @@
 """Analyses of GOAT-Bench (Khanna et al. 2024): by modality, by sub-task, and under noise in the goals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label, estimate_part
 from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
+from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.catalog import MODALITY_TITLES
-from navarena.metrics.statistics import Estimate, estimate_relative_drop
-from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
+from navarena.metrics.statistics import Estimate, estimate_relative_drop, estimate_weighted
+from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, LifelongTrajectory, score_subtasks
 
 ALL = "all"
+
+LIFELONG_PLACES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Last places of the sub-tasks that the lifelong analysis takes together."""
 
 
 def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
@@ -85,6 +91,85 @@ def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
         f"place of the sub-task ({LAST_PLACE}: and all later ones)",
         "share",
     )
+
+
+def analyse_lifelong(
+    contestants: Sequence[Contestant],
+    open_benchmark: Callable[[Contestant], Benchmark] | None = None,
+    on_episode: Callable[[], object] = lambda: None,
+) -> Analysis:
+    """Success and SPL of sub-tasks by the number of goals that came before, in long episodes, by replay.
+
+    Args:
+        contestants: runs of GOAT-Bench.
+        open_benchmark: what a run was made on; opened from its run.json when None.
+        on_episode: called after each episode that was replayed.
+
+    Raises InputError for runs without sub-tasks, and what execute_actions raises.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    curves = []
+    for one in contestants:
+        _require_subtasks(one)
+        benchmark = (open_benchmark or _open)(one)
+        episodes = _score_episodes(one, benchmark, on_episode)
+        points: dict[str, dict[float, Estimate]] = {"success": {}, "spl": {}}
+        first = 1
+        for last in LIFELONG_PLACES:
+            chosen = [scores[:, first - 1 : last] for scores in episodes]
+            weights = np.array([part.shape[1] for part in chosen], float)
+            if not weights.any():
+                break
+            means = np.array([part.mean(1) if part.size else np.zeros(2) for part in chosen])
+            scenes = [row.scene_id for row in one.rows[0]]
+            for index, (score, line) in enumerate(points.items()):
+                generator = make_generator("analysis", one.identity, "lifelong", score, last)
+                line[float(last)] = estimate_weighted(means[:, index], weights, scenes, generator)
+            called = str(last) if first == last else f"{first} to {last}"
+            found = [line[float(last)] for line in points.values()]
+            rows.append((one.label, called, int((weights > 0).sum()), int(weights.sum()), *found))
+            first = last + 1
+        for score, line in points.items():
+            curves.append(Curve(f"{one.label}: {score}", tuple(line), tuple(line.values())))
+    return Analysis(
+        "lifelong",
+        "Sub-tasks by the number of goals so far",
+        (
+            Column("run"),
+            Column("sub-tasks"),
+            Column("episodes", "count"),
+            Column("number", "count"),
+            Column("success", "rate"),
+            Column("SPL", "rate"),
+        ),
+        tuple(rows),
+        ("Sub-tasks count equally; those that never ended count as failures.",),
+        tuple(curves),
+        "place of the last sub-task taken together",
+        "share",
+    )
+
+
+def _open(one: Contestant) -> Benchmark:
+    return open_recorded_benchmark(one.records[0])
+
+
+def _score_episodes(
+    one: Contestant, benchmark: Benchmark, on_episode: Callable[[], object]
+) -> list[Float[np.ndarray, "2 n"]]:
+    """For each episode success and SPL (2, n) of its sub-tasks, the mean over training seeds."""
+    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
+    found: dict[str, list[Float[np.ndarray, "2 n"]]] = {}
+    for rows in one.rows:
+        pairs = [(row, by_id[row.episode_id]) for row in rows]
+        for row, _, outcome in execute_actions(benchmark, pairs, ()):
+            track = outcome.trajectory
+            if not isinstance(track, LifelongTrajectory):
+                raise InputError(f"expected episodes of GOAT-Bench, got one of {type(track).__name__}")
+            scores = score_subtasks(track)
+            found.setdefault(row.episode_id, []).append(np.stack([scores.success, scores.spl]))
+            on_episode()
+    return [np.mean(found[row.episode_id], axis=0) for row in one.rows[0]]
 
 
 def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:

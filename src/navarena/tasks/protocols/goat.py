@@ -122,7 +122,8 @@ class Goat(Task[GoatState]):
     ## End
 
     `stop` terminates, and so does the last `subtask_stop`, right or wrong. The 5000th action truncates, and
-    so does the end of the last sub-task's budget, where there is one (`subtask_budget`).
+    so does the end of the last sub-task's budget, where there is one (`subtask_budget`). With
+    `subtasks` above 10 the limit is 500 actions for each.
 
     ## Metrics
 
@@ -132,8 +133,9 @@ class Goat(Task[GoatState]):
 
     ## Options
 
-    success, subtask_budget, track, sliding, max_steps: see `GoatOptions`. They are written behind the id, as
-    in `goat-v1+subtask_budget=500+success=object`, the paper's rules; the result then shows as custom.
+    success, subtask_budget, subtasks, track, sliding, max_steps: see `GoatOptions`. They are written behind
+    the id, as in `goat-v1+subtask_budget=500+success=object`, the paper's rules; the result then shows as
+    custom.
 
     ## Versions
 
@@ -187,7 +189,9 @@ class Goat(Task[GoatState]):
     def __init__(self, options: SkillOptions = THE_PROTOCOL) -> None:
         self.options = options
         apply_options(self, options)
-        self.subtask_budget = options.subtask_budget if isinstance(options, GoatOptions) else 0
+        self.subtask_budget = 0
+        if isinstance(options, GoatOptions):
+            self.subtask_budget, self.max_steps = options.subtask_budget, options.step_limit
         if options.success == "object":
             self.expert_distance = EXPERT_DISTANCE
 

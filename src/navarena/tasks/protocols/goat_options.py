@@ -9,6 +9,12 @@ from navarena.tasks.options import RunOptions
 MAX_STEPS = 5000
 """Of a whole episode (spec ivln_goat 4.2, code; ten sub-tasks of the paper's 500)."""
 
+PROTOCOL_SUBTASKS = 10
+"""Most sub-tasks of an episode (spec 4.1)."""
+
+MAX_SUBTASKS = 1000
+"""Most that the option `subtasks` draws."""
+
 
 @dataclass(frozen=True)
 class SkillOptions(RunOptions):
@@ -42,18 +48,28 @@ class GoatOptions(SkillOptions):
         success: as of SkillOptions.
         subtask_budget: actions after which the next sub-task begins (paper: 500); 0 for no limit but that of
             the episode (code).
-        track, sliding, max_steps: as of RunOptions; max_steps is that of the whole episode.
+        subtasks: number of goals of every episode, which are drawn anew; 0 for the protocol's 5 to 10.
+        track, sliding: as of RunOptions.
+        max_steps: of a whole episode of up to ten sub-tasks; more of them have a tenth of it each.
 
-    Raises InputError for a negative subtask_budget.
+    Raises InputError for a negative subtask_budget, and for subtasks outside of 0 to MAX_SUBTASKS.
     """
 
     subtask_budget: int = 0
+    subtasks: int = 0
     max_steps: int = MAX_STEPS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.subtask_budget < 0:
             raise InputError(f"expected subtask_budget of at least 0 (0 for none), got {self.subtask_budget}")
+        if not 0 <= self.subtasks <= MAX_SUBTASKS:
+            raise InputError(f"expected 0 to {MAX_SUBTASKS} subtasks, got {self.subtasks}")
+
+    @property
+    def step_limit(self) -> int:
+        """Actions after which an episode is truncated."""
+        return self.max_steps * max(self.subtasks, PROTOCOL_SUBTASKS) // PROTOCOL_SUBTASKS
 
 
 THE_PROTOCOL, THE_SKILL, THE_IMAGE_SKILL = GoatOptions(), SkillOptions(), ImageSkillOptions()
