@@ -125,6 +125,9 @@ COMMANDS: Mapping[str, Entry] = {
     "corruptions sheet": Entry(
         "navarena.cli.scenes.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
     ),
+    "corruptions recognise": Entry(
+        "navarena.cli.scenes.recognition:CorruptionsRecognise", "recognise objects and corruptions in images"
+    ),
     "goals make": Entry("navarena.cli.episodes.goals:GoalsMake", "find goals of GOAT-Bench in scenes"),
     "goals stats": Entry("navarena.cli.episodes.goals:GoalsStats", "count goals by modality and split"),
     "goals reword": Entry(
