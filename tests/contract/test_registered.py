@@ -58,14 +58,19 @@ FOR_SOME = {
     "vlm": ("none", r"expected vlm\?url=http://HOST:PORT/v1&model=NAME, got no url"),
     "modular-goat": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
-    **dict.fromkeys(SHIPPED, ("pointnav objectnav", "expected a protocol with the actions stop")),
+    **{
+        name: ("multion", "expected a protocol with the actions found")
+        if name.startswith("multion")
+        else ("pointnav objectnav", "expected a protocol with the actions stop")
+        for name in SHIPPED
+    },
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
 
 WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
 """Agents that need trained parts -> how the tests name them, with parts made here."""
 
-SIZES = dict.fromkeys(SHIPPED, (64, 48))
+SIZES = dict.fromkeys(SHIPPED, (64, 64))
 """Agents that read images of one size at least -> its width and height; others get 20 x 12 pixels."""
 
 

@@ -30,7 +30,13 @@ AGENTS = Registry(
 HUMAN = "human"
 """How runs call a person who plays; there is nothing to load by this name."""
 
-SHIPPED: tuple[str, ...] = ("pointnav-dagger-small", "pointnav-small")
+SHIPPED: tuple[str, ...] = (
+    "multion-nomap-small",
+    "multion-oracle-ego-map-small",
+    "multion-oracle-map-small",
+    "pointnav-dagger-small",
+    "pointnav-small",
+)
 """Names of the trained agents that the distribution navarena-checkpoints adds, in the folder `checkpoints` of
 the repository."""
 

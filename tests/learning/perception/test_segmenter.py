@@ -253,3 +253,16 @@ def test_the_commands_train_and_score(tmp_path, monkeypatch, capsys):
     assert len(document["classes"]) == 10 and 0 <= document["mean_iou"] <= 1
     assert main(["segmenter", "score", out, "--split", "train"]) == 2
     assert "has not learned from" in capsys.readouterr().err
+
+
+def test_a_shipped_segmenter_goes_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "navarena.learning.perception.labelling.find_folder", lambda name: tmp_path / name.replace("-", "_")
+    )
+    with pytest.raises(FileError, match="segmenter_small"):
+        find_segmenter("segmenter-small")
+    (tmp_path / "segmenter-small").mkdir()
+    for folder in ("segmenter-small", "segmenter-other"):  # a folder of that name comes first
+        with pytest.raises(FileError, match=folder):
+            find_segmenter(folder)

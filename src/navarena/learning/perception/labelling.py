@@ -16,6 +16,7 @@ from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
 from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import STRIDE, UNetSettings
+from navarena.learning.shipped import SHIPPED_SEGMENTERS, find_folder
 from navarena.learning.tensors import torch
 
 
@@ -133,6 +134,10 @@ def _load(folder: Path, digest: str) -> SegmenterLabeller:
 
 
 def find_segmenter(text: str) -> SegmenterLabeller:
-    """The labeller of the segmenter in the folder `text`, loaded once; raises FileError."""
-    folder = Path(text)
+    """The labeller of the segmenter in the folder `text`, or shipped by that name, loaded once.
+
+    Raises FileError for a folder without one, InputError for a shipped one that is not installed.
+    """
+    shipped = find_folder(text) if text in SHIPPED_SEGMENTERS and not Path(text).is_dir() else None
+    folder = shipped or Path(text)
     return _load(folder, read_fitted_info(folder, SegmenterInfo).model_sha256)

@@ -7,7 +7,9 @@ from navarena.learning.joint.settings import JointRecipe, PairSettings
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
 
 SEGMENTER_SMALL = SegmenterRecipe(
-    description="13 classes of Iterative VLN's map from colours and depth; 20,000 images of 200 train houses",
+    description="13 classes of Iterative VLN's map from colours and depth; 40,000 images of 400 train houses",
+    images=ImageSettings(houses=400),
+    frames=240_000,
 )
 """The recipe `segmenter-small`."""
 
