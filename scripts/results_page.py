@@ -42,10 +42,15 @@ GRAPHS = ("expert", "path", "explorer", "random", "forward", "stop")
 KINDS = tuple(f"{modality}_success" for modality in MODALITIES)
 """Pooled metrics that together count each sub-task once."""
 
+_OF_LITE = "its rows are of `lite` ([MultiON agents](multion-agents.md))"
+
 LEFT_OUT: Mapping[str, str] = {
     "explore-only": "it never declares a goal as found; see the [curves of coverage](maps.md)",
     "frontier-adaptive": "without `--calibration-steps` it acts as `frontier` does",
-    "modular-goat": "it needs a segmenter, and none was trained to its end ([perception](perception.md))",
+    "modular-goat": "it needs a segmenter of GOAT-Bench's names, and none was trained ([perception](perception.md))",
+    "multion-nomap-small": _OF_LITE,
+    "multion-oracle-ego-map-small": _OF_LITE,
+    "multion-oracle-map-small": _OF_LITE,
     "vlm": "it needs a server with a language model ([how to run it](language-models.md))",
 }
 """Built-in agent -> why no table has it."""
