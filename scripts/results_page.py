@@ -47,7 +47,7 @@ _OF_LITE = "its rows are of `lite` ([MultiON agents](multion-agents.md))"
 LEFT_OUT: Mapping[str, str] = {
     "explore-only": "it never declares a goal as found; see the [curves of coverage](maps.md)",
     "frontier-adaptive": "without `--calibration-steps` it acts as `frontier` does",
-    "modular-goat": "it needs a segmenter of GOAT-Bench's names, and none was trained ([perception](perception.md))",
+    "modular-goat": "it needs a segmenter of GOAT's names; none was trained ([perception](perception.md))",
     "multion-nomap-small": _OF_LITE,
     "multion-oracle-ego-map-small": _OF_LITE,
     "multion-oracle-map-small": _OF_LITE,

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import SceneError
@@ -45,8 +45,8 @@ def clip(points: list[np.ndarray], axis: int, sign: float, line: float) -> list[
     return kept
 
 
-def slow_ranges(grid: Grid, triangle: np.ndarray) -> dict[tuple[int, int], tuple[float, float]]:
-    """Column -> lowest and highest y (voxels) of the triangle's part inside it, where it has area."""
+def slow_ranges(grid: Grid, triangle: np.ndarray) -> dict[tuple[int, int], tuple[float, float, float]]:
+    """Column -> lowest and highest y (voxels) of the triangle's part inside it, and its extent in plan."""
     points = (triangle - grid.origin) / grid.scale
     ranges = {}
     low, high = np.floor(points.min(0)).astype(int), np.floor(points.max(0)).astype(int)
@@ -56,8 +56,8 @@ def slow_ranges(grid: Grid, triangle: np.ndarray) -> dict[tuple[int, int], tuple
             for axis, sign, line in ((0, 1, x), (0, -1, x + 1), (2, 1, z), (2, -1, z + 1)):
                 part = clip(part, axis, sign, line)
             if len(part) >= 3:
-                ys = [point[1] for point in part]
-                ranges[x, z] = min(ys), max(ys)
+                xs, ys, zs = zip(*part, strict=True)
+                ranges[x, z] = min(ys), max(ys), max(max(xs) - min(xs), max(zs) - min(zs))
     return ranges
 
 
@@ -66,8 +66,9 @@ coordinate = st.floats(-0.4, 0.4).map(lambda value: round(value, 3))
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(coordinate, min_size=9, max_size=9))
+@example([-0.284, 0, 0, 0, 0, -0.284, 0, 0, 0])  # an edge through a corner of columns
 def test_a_triangle_fills_the_columns_that_it_touches(numbers):
-    # offset so that no corner lies on a line of the grid, where touching is a matter of taste
+    # offset so that no corner lies on a line of the grid, where a column may be filled or not
     triangle = np.array(numbers).reshape(3, 3) + [0.0123, 0.0321, 0.0217]
     anchors = np.array([(-0.9, -0.9, -0.9), (-0.89, -0.9, -0.9), (-0.9, -0.9, -0.89)])
     vertices = np.concatenate([anchors, triangle])
@@ -78,8 +79,10 @@ def test_a_triangle_fills_the_columns_that_it_touches(numbers):
     found = column_spans(grid, spans)
     found.pop((0, 0))
     expected = slow_ranges(grid, triangle)
-    assert set(found) == set(expected)
-    for column, (low, high) in expected.items():
+    touched = {column for column, (_, _, extent) in expected.items() if extent < 1e-9}
+    assert set(expected) - touched <= set(found) <= set(expected)
+    for column in found:
+        low, high, _ = expected[column]
         assert found[column][0][:2] == (
             int(np.floor(low + 1e-4)),
             max(int(np.ceil(high - 1e-4)), int(np.floor(low + 1e-4)) + 1),
