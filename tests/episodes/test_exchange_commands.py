@@ -55,6 +55,7 @@ def test_info_and_stats(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "ObjectNav of Habitat on HM3D" in out and "####" in out and "license" in out
     drawn = ElementTree.fromstring((tmp_path / "plot.svg").read_text())
+    assert drawn.findtext("{*}title") == file.name, "no folder of this machine"
     assert drawn.tag.endswith("svg") and len(drawn.findall(".//{*}rect[@class='bar']")) >= 3
 
 

@@ -194,6 +194,15 @@ class Talker(Walker):
         os.write(1, b"said to descriptor 1\n")
 
 
+class Closer(Walker):
+    """Closes what it prints to, and says what is wrong in two lines."""
+
+    def reset(self, starts):
+        super().reset(starts)
+        sys.stdout.close()
+        raise RuntimeError("weights are missing:\n  see the manual")
+
+
 class Suicide(SlowWalker):
     """Kills its own process, as kill -9 does, on episode 20; only once if `MARKER` is set."""
 
@@ -223,7 +232,20 @@ class Peeker(Walker):
         return super().choose(slot, offset)
 
 
-KINDS = (Walker, SlowWalker, Blind, Crasher, Lawless, Unattached, Wreck, Talker, Suicide, Bomb, Peeker)
+KINDS = (
+    Walker,
+    SlowWalker,
+    Blind,
+    Crasher,
+    Lawless,
+    Unattached,
+    Wreck,
+    Talker,
+    Closer,
+    Suicide,
+    Bomb,
+    Peeker,
+)
 AGENTS = {kind.__name__: kind for kind in KINDS}
 
 

@@ -80,6 +80,14 @@ def test_when_every_episode_broke_the_exit_code_is_1(capsys, flags):
         assert json.loads(out)["first_error"] == first
 
 
+def test_an_agent_that_closes_stdout(capsys):
+    """Its rows are written, the tables printed, and both lines of its message are shown."""
+    assert evaluate("--agent", "Closer", "--out", "run") == 1
+    out, err = capsys.readouterr()
+    assert "Success" in out and "report: " in out
+    assert "the first is e000, crashed: RuntimeError: weights are missing: see the manual" in err
+
+
 def test_what_an_agent_prints_does_not_break_the_document(capfd):
     assert evaluate("--agent", "Talker", "--out", "run", "--json") == 0
     out, err = capfd.readouterr()

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info
 from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.trainings.log import describe_health  # noqa: E402
+from navarena.learning.trainings.setup import PACKAGE, find_commit  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
@@ -264,3 +266,21 @@ def test_categories_in_another_order_are_refused(trained):
     require_fitting(info, task, trained)
     with pytest.raises(InputError, match=r"categories in the order of .* got another order of objectnav"):
         require_fitting(replace(info, vocabulary=words[::-1]), task, trained)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_commit_is_that_of_the_tree_that_runs(tmp_path):
+    """A commit where there is one, marked where files differ from it; nothing in an installed package."""
+    package = tmp_path / "src" / "navarena"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    assert find_commit(package) == ""
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Begin"]):
+        subprocess.run([*git, *command], check=True)
+    said = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    head = said.stdout.strip()
+    assert find_commit(package) == head
+    (package / "__init__.py").write_text("changed = True")
+    assert find_commit(package) == head + "+"
+    assert PACKAGE.name == "navarena" and (PACKAGE / "learning").is_dir()

@@ -72,7 +72,7 @@ def test_drops_and_behaviour(columns, suite: Path) -> None:  # noqa: F811
         "episodes",
         "relative drop",
     )
-    assert [row[0] for row in drops.rows][-1] == "mean of rows not seen in training"
+    assert [row[0] for row in drops.rows][-1] == "mean of rows looked at, not seen in training"
     clean = np.mean([values(suite / "a" / name, "success") for name in ("clean", "clean-again")])
     drift = values(suite / "drift", "success").mean()
     assert drift < clean and drops.rows[3][0] == "motion_drift"

@@ -43,6 +43,17 @@ def require_alike(ours, theirs):
 
 
 @pytest.mark.learn
+@pytest.mark.parametrize(("kind", "step"), [("uint8", 1), ("float16", 1e-3)])
+def test_depth_in_bytes_and_halves_is_that_of_the_cpu(warp, kind, step):
+    options = {"sensors": ("depth",), "depth_dtype": kind, "image_size": (32, 24)}
+    mine, _ = make_env(**options).reset(seed=5)
+    right, _ = make_env("cpu", **options).reset(seed=5)
+    depth = np.from_dlpack(mine["depth"])
+    assert depth.dtype == right["depth"].dtype == np.dtype(kind) and depth.max() > depth.min()
+    assert (np.abs(depth.astype(float) - right["depth"]) > step).mean() < 0.01
+
+
+@pytest.mark.learn
 def test_vector_env_sees_the_same_as_on_the_cpu(warp):
     ours, theirs = make_env(), make_env("cpu")
     mine, _ = ours.reset(seed=5)

@@ -119,6 +119,20 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+class _KeptOpen:
+    """A stream that stays open when an agent closes it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """Write what is waiting; nothing else."""
+        self._stream.flush()
+
+
 class Console:
     """The output of a subcommand.
 
@@ -134,10 +148,11 @@ class Console:
     def keep_stdout(self) -> Iterator[None]:
         """With --json, redirect other output in the block to stderr, and print the document at its end.
 
-        Agents, and what they load, print to sys.stdout or to descriptor 1.
+        Agents, and what they load, print to sys.stdout or to descriptor 1; some close it.
         """
         if not self.json:
-            yield
+            with contextlib.redirect_stdout(_KeptOpen(sys.stdout)):  # type: ignore[type-var]
+                yield
             return
         sys.stdout.flush()
         kept = os.dup(1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from navarena.core.errors import InputError, require_name, unknown_name
+from navarena.core.errors import InputError, UnknownNameError, require_name, unknown_name
 from navarena.core.protocol_ids import base_protocol, split_protocol
 from navarena.core.registry import Registry
 from navarena.episodes.compact import SUFFIX, read_list
@@ -160,7 +160,10 @@ def load_episodes(
     if name not in SCENE_SETS and Path(name).is_dir():
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
-        raise unknown_name("dataset", name, SCENE_SETS.names())
+        error = unknown_name("dataset", name, SCENE_SETS.names())
+        raise UnknownNameError(
+            f"{error}; of scans, name an episode file, and where they are by NAVARENA_DATA or --scenes"
+        )
     if name == TWIN_SET:
         return to_twins(load_episodes(named_id, split, APARTMENT_SET))
     require_name("split", split, split_sizes(name, recipe))

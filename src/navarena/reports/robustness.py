@@ -99,7 +99,7 @@ def drop_table(one: Robustness) -> Table:
     """Every row against the clean runs: differences with paired intervals, and relative drops."""
     lines = [(_name(row.title, row.seen, row.unheeded), *_drop_cells(one, row.changes)) for row in one.rows]
     if one.headline:
-        lines.append(("mean of rows not seen in training", *_drop_cells(one, one.headline)))
+        lines.append(("mean of rows looked at, not seen in training", *_drop_cells(one, one.headline)))
     columns = ["corruption"]
     for name in one.metrics:
         columns += [f"{title_of(name)}: change", "95 % interval", "episodes", "relative drop"]

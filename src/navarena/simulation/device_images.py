@@ -89,12 +89,15 @@ class ImageDevice:
 
     def develop(self, sensor: ImageSensor, image: Any, out: Any, rows: Bool[np.ndarray, "n"]) -> None:
         """As ImageSensor.develop on the device, for the `rows` (N,) bool of image (N, H, W) and out."""
-        from navarena.simulation.rendering.warp.pixels import clip_depth
+        from navarena.simulation.rendering.warp import pixels
 
         assert isinstance(sensor, Depth)
         low, high = sensor.min_range, sensor.max_range
         numbers = (low, 1 / (high - low), 0.0, 1.0) if sensor.normalize else (0.0, 1.0, low, high)
-        self._launch(clip_depth, rows, image.shape[1:], [image, *numbers, out])
+        kernel = pixels.clip_depth_to_halves if sensor.dtype == "float16" else pixels.clip_depth
+        if sensor.dtype == "uint8":
+            kernel, numbers = pixels.clip_depth_to_bytes, (low, 255 / (high - low), 0.0, 255.0)
+        self._launch(kernel, rows, image.shape[1:], [image, *numbers, out])
 
     def require_corruptions(self, corruptions: Sequence[Corruption]) -> None:
         """Raise InputError unless all image corruptions have kernels for the device."""

@@ -100,6 +100,14 @@ def test_draws_of_a_corruption_are_pooled(root: Path, tmp_path: Path) -> None:
     assert row.title == "motion_drift" and row.estimates["spl"].mean == pytest.approx(mean)
 
 
+def test_headline_leaves_out_what_is_not_looked_at(root: Path, tmp_path: Path) -> None:
+    """The walker acts under blur as in clean images: that row says nothing of its robustness."""
+    blurred = run(tmp_path / "blurred", "Walker", "defocus_blur:2")
+    (one,) = read_robustness([root / "a" / "clean", root / "drift", blurred], ["spl"])
+    assert [row.title for row in one.rows if row.unheeded] == ["defocus_blur:2"]
+    assert one.headline["spl"].second == pytest.approx(values(root / "drift", "spl").mean())
+
+
 def test_headline_leaves_out_what_was_seen_in_training(root: Path) -> None:
     (one,) = read_robustness(find_runs([root]), ["spl"])
     unseen = [root / name for name in ("mild", "strong", "drift", "pose", "pair")]

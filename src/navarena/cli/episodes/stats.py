@@ -60,7 +60,9 @@ class EpisodesStats:
         from navarena.reports.histograms import draw_histograms
 
         panels = {label: one.histogram for label, one in measures.items() if one.histogram is not None}
-        write_atomic(self.plot or Path(), draw_histograms(self.source, panels).encode())
+        # the name of a file alone: its folder is of this machine
+        title = Path(self.source).name if Path(self.source).exists() else self.source
+        write_atomic(self.plot or Path(), draw_histograms(title, panels).encode())
 
 
 def _find_objects(console: Console, found: EpisodeSource) -> dict[tuple[str, str], set[str]] | None:

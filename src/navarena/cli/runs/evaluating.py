@@ -1,5 +1,6 @@
 """Implementation of `navarena evaluate`: one run, repeats or a suite, with tables and reports."""
 
+import itertools
 import sys
 import time
 from dataclasses import asdict, replace
@@ -142,12 +143,28 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
 
 
 def describe_first_error(evaluation: Evaluation) -> dict[str, str] | None:
-    """Episode, status and last line of the problem of the first row that the agent broke, if any."""
+    """Episode, status and problem, in one line, of the first row that the agent broke, if any."""
     row = next((row for row in evaluation.rows if row.failed), None)
     if row is None:
         return None
-    said = (row.traceback or "").strip().splitlines() or [""]
-    return {"episode_id": row.episode_id, "status": row.status, "error": said[-1]}
+    return {
+        "episode_id": row.episode_id,
+        "status": row.status,
+        "error": summarise_traceback(row.traceback or ""),
+    }
+
+
+def summarise_traceback(text: str) -> str:
+    """The error of a traceback in one line: kind and message, whose own lines are joined.
+
+    The last line of a text without frames.
+    """
+    lines = text.strip().splitlines() or [""]
+    frames = [k for k, line in enumerate(lines) if line.startswith('  File "')]
+    if not frames:
+        return lines[-1]
+    said = itertools.dropwhile(lambda line: line.startswith(" "), lines[frames[-1] :])
+    return " ".join(line.strip() for line in said) or lines[-1]
 
 
 def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) -> dict[str, Any]:

@@ -88,8 +88,8 @@ class Robustness:
         metrics: those that the tables lead with.
         clean: the row without corruptions.
         rows: the others, in the order of the paper's table.
-        headline: metric -> mean over the rows that were not seen in training, against the clean runs;
-            empty when all were.
+        headline: metric -> mean over the rows that were not seen in training and whose change the agent looks
+            at, against the clean runs; empty without such rows.
     """
 
     protocol: str
@@ -205,7 +205,7 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
         metrics=tuple(names),
         clean=rows[0],
         rows=tuple(rows[1:]),
-        headline=_average([row for row in rows[1:] if not row.seen], clean, names),
+        headline=_average([row for row in rows[1:] if not (row.seen or row.unheeded)], clean, names),
     )
 
 

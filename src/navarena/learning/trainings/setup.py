@@ -46,13 +46,15 @@ from navarena.tasks.sources import Batch, make_batch
 from navarena.tasks.task import Task
 from navarena.tasks.user_files import Sources
 
+PACKAGE = Path(__file__).resolve().parents[2]
+"""Folder of the package navarena."""
 
-def find_commit() -> str:
-    """The commit of the repository that navarena runs from, with "+" behind it where files were changed.
+
+def find_commit(package: Path = PACKAGE) -> str:
+    """The commit of the repository that `package` runs from, with "+" behind it where files were changed.
 
     Empty where it runs from an installed package, or where there is no git.
     """
-    package = Path(__file__).resolve().parents[1]
     if package.parent.name != "src" or not (package.parents[1] / ".git").exists():
         return ""
     commit = _ask_git(package, "rev-parse", "HEAD")

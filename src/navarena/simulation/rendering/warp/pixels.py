@@ -24,6 +24,39 @@ def clip_depth(
 
 
 @wp.kernel(enable_backward=False)
+def clip_depth_to_halves(
+    rows: wp.array(dtype=wp.int32),
+    metres: wp.array3d(dtype=wp.float32),
+    offset: float,
+    scale: float,
+    minimum: float,
+    maximum: float,
+    out: wp.array4d(dtype=wp.float16),
+):
+    """As clip_depth, into out (N, H, W, 1) float16."""
+    k, y, x = wp.tid()
+    row = rows[k]
+    out[row, y, x, 0] = wp.float16(wp.clamp((metres[row, y, x] - offset) * scale, minimum, maximum))
+
+
+@wp.kernel(enable_backward=False)
+def clip_depth_to_bytes(
+    rows: wp.array(dtype=wp.int32),
+    metres: wp.array3d(dtype=wp.float32),
+    offset: float,
+    scale: float,
+    minimum: float,
+    maximum: float,
+    out: wp.array4d(dtype=wp.uint8),
+):
+    """As clip_depth, rounded into out (N, H, W, 1) uint8."""
+    k, y, x = wp.tid()
+    row = rows[k]
+    value = wp.clamp((metres[row, y, x] - offset) * scale, minimum, maximum)
+    out[row, y, x, 0] = wp.uint8(wp.int32(value + 0.5))
+
+
+@wp.kernel(enable_backward=False)
 def look_up_by_brightness(
     rows: wp.array(dtype=wp.int32), table: wp.array2d(dtype=wp.uint8), images: wp.array4d(dtype=wp.uint8)
 ):
