@@ -181,10 +181,10 @@ def open_world(
 class WorldCache:
     """Worlds of one body by scene id; the least recently used leave when they grow too large.
 
-    A generated house of 1 to 3 storeys takes 1 to 5 MB with its images, 3.5 MiB on average, and its scene 1 MB
-    more where a task looks at its objects: 1 GiB holds some 290 of them, 2.8 GiB the 800 of a training split.
-    Mapped files, which all processes share, come on top. A run in which worlds leave that are soon needed
-    again says so once in the log.
+    A generated house of 1 to 3 storeys takes 1 to 5 MB with its images, 3.5 MiB on average, and its scene
+    1 MB more where a task looks at its objects: 1 GiB holds some 290 of them, 2.8 GiB the 800 of a training
+    split. Mapped files, which all processes share, come on top. A run in which worlds leave that are soon
+    needed again says so once in the log.
 
     Args:
         embodiment: the body.
