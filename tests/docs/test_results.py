@@ -20,6 +20,7 @@ from navarena.agents.catalog import AGENTS, SHIPPED
 from navarena.cli.main import main
 from navarena.core.errors import FileError
 from navarena.evaluation.running.replay import TOLERANCE
+from navarena.mapping.labellers import SHIPPED_SEGMENTERS
 from navarena.metrics.statistics import Estimate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,7 +103,7 @@ def test_every_built_in_agent_is_named():
     assert shown.isdisjoint(PAGE.LEFT_OUT)
     checkpoints = PAGE.DOCS.parent / "checkpoints" / "navarena_checkpoints"
     shipped = {path.parent.name.replace("_", "-") for path in checkpoints.glob("*/checkpoint.json")}
-    assert shipped == {*SHIPPED, "segmenter-small"}
+    assert shipped == {*SHIPPED, *SHIPPED_SEGMENTERS}
     assert shown | set(PAGE.LEFT_OUT) == set(AGENTS.names()) | set(SHIPPED)
 
 

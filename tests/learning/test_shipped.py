@@ -12,6 +12,7 @@ from navarena.agents import catalog, loading
 from navarena.agents.loading import find_agent
 from navarena.cli.listing import list_items
 from navarena.core.errors import InputError
+from navarena.mapping.labellers import SHIPPED_SEGMENTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "checkpoints" / "navarena_checkpoints"
@@ -29,9 +30,12 @@ def test_all_of_them_are_small_and_named():
     assert tuple(points) == catalog.SHIPPED
     for name, target in points.items():
         assert target == f"navarena.learning.shipped:{name.replace('-', '_')}"
-    assert shipped_folders() == {name.replace("-", "_") for name in points}
+    agents, segmenters = (
+        {name.replace("-", "_") for name in names} for names in (points, SHIPPED_SEGMENTERS)
+    )
+    assert shipped_folders() == agents | segmenters
     readme = (ROOT / "checkpoints" / "README.md").read_text()
-    assert all(f"`{name}`" in readme for name in points)
+    assert all(f"`{name}`" in readme for name in (*points, *SHIPPED_SEGMENTERS))
     files = [one for one in PACKAGE.rglob("*") if one.is_file() and one.suffix != ".pyc"]
     assert sum(one.stat().st_size for one in files) <= MAX_BYTES
     for folder in shipped_folders():
@@ -40,7 +44,7 @@ def test_all_of_them_are_small_and_named():
             "model.safetensors",
         ]
         info = json.loads((PACKAGE / folder / "checkpoint.json").read_text())
-        assert info["selection"] == "train" and info["frames"] > 0
+        assert info["frames"] > 0 and (folder in segmenters or info["selection"] == "train")
 
 
 def test_one_that_is_not_installed_says_how(monkeypatch):

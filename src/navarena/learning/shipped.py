@@ -15,9 +15,6 @@ from navarena.learning.checkpoints.files import INFO
 
 PACKAGE = "navarena_checkpoints"
 
-SHIPPED_SEGMENTERS = ("segmenter-small",)
-"""Names of the segmenters among them, for `semantic_predicted:NAME`."""
-
 
 def find_folder(name: str) -> Path | None:
     """The folder of the shipped checkpoint `name`, with "-" or "_"; None where there is none of that name.

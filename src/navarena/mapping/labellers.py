@@ -40,6 +40,9 @@ class Labeller(Protocol):
 
 SEGMENTER = "segmenter"
 
+SHIPPED_SEGMENTERS = ("segmenter-small",)
+"""Names of the segmenters that the distribution navarena-checkpoints adds, for `semantic_predicted:NAME`."""
+
 LABELLERS = Registry(
     "labeller", {SEGMENTER: "navarena.learning.perception.labelling:find_segmenter"}, "navarena.labellers"
 )

@@ -16,8 +16,9 @@ from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
 from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import STRIDE, UNetSettings
-from navarena.learning.shipped import SHIPPED_SEGMENTERS, find_folder
+from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
+from navarena.mapping.labellers import SHIPPED_SEGMENTERS
 
 
 @dataclass(frozen=True, kw_only=True)
