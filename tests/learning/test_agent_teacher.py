@@ -94,15 +94,56 @@ def test_an_agent_is_asked_once_a_step_and_told_what_was_done(tmp_path):
     assert len(agent.begun) == 8 + len(rollout.ends) - in_last_step
 
 
-def test_a_teacher_begins_anew_when_a_training_goes_on(tmp_path):
-    recipe = taught_by("frontier", frames=6 * 64)
+def test_a_training_goes_on_with_what_its_teacher_remembers(tmp_path):
+    recipe = taught_by("frontier", 0.5, frames=6 * 64)
     whole = make_training(tmp_path, recipe)
-    whole.advance()
+    for _ in range(2):
+        whole.advance()
     whole._save()
     again = make_training(tmp_path, recipe)
-    assert again.frames == 64
+    assert again.frames == 128
+    ours, theirs = whole.advance(), again.advance()
+    assert ours == theirs
+    for name in ("labels", "actions", "led"):
+        assert torch.equal(getattr(whole._rollout, name), getattr(again._rollout, name)), name
+    of_both = [one._collector._teacher._agent for one in (whole, again)]
+    assert all(len(one._explorers) == 8 for one in of_both) and of_both[0] is not of_both[1]
+
+
+class Attached(Listener):
+    """Remembers its batch."""
+
+    def attach(self, batch):
+        self.batch = batch
+
+
+def test_a_saved_teacher_is_attached_to_the_batch_of_the_other(tmp_path):
+    first, second = (make_training(tmp_path / name, taught_by(f"{__name__}:Attached")) for name in "ab")
+    first.advance()
+    saved = first._collector._teacher.save_state()
+    assert len(saved) < 20_000, "the batch is saved by itself"
+    second._collector._teacher.restore_state(saved)
+    agent = second._collector._teacher._agent
+    assert agent.batch is second._batch and agent.asked == 8
+
+
+class Unsaved(Listener):
+    """Holds what has no pickle."""
+
+    def __init__(self):
+        super().__init__()
+        self.rule = lambda: None
+
+
+def test_a_teacher_without_a_pickle_begins_anew_and_says_so(tmp_path, caplog):
+    recipe = taught_by(f"{__name__}:Unsaved", frames=6 * 64)
+    training = make_training(tmp_path, recipe)
+    training.advance()
+    training._save()
+    assert "begin it anew" in caplog.text
+    again = make_training(tmp_path, recipe)
     again.advance()
-    assert (again._rollout.labels >= 0).all()
+    assert again._collector._teacher._agent.asked == 8
 
 
 class Informed(Listener):

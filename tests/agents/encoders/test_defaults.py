@@ -1,11 +1,13 @@
 """The encoders that need neither weights nor downloads."""
 
+import pickle
+
 import cv2
 import numpy as np
 import pytest
 
 from navarena.agents.encoders import GoalEncoder, GoalQuery, ImageMatcher, OneHotEncoder, make_encoder
-from navarena.agents.encoders.matching import match_features
+from navarena.agents.encoders.matching import MatchSettings, match_features
 from navarena.agents.encoders.words import letter_runs
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.seeding import make_generator
@@ -134,6 +136,17 @@ def test_a_matcher_finds_what_was_turned_and_shrunk() -> None:
     assert other < seen - 0.1 and nothing < 0.4
     kept = matcher.scores(matcher.extract(goal), [matcher.extract(view) for view in views])
     np.testing.assert_array_equal(kept, [other, seen, same, nothing])
+
+
+def test_a_matcher_is_the_same_after_pickling() -> None:
+    matcher = ImageMatcher(MatchSettings(max_points=50))
+    again = pickle.loads(pickle.dumps(matcher))
+    image = np.random.default_rng(0).integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    assert again.settings == matcher.settings
+    ours, theirs = matcher.extract(image), again.extract(image)
+    assert len(ours.points) > 10
+    np.testing.assert_array_equal(ours.points, theirs.points)
+    np.testing.assert_array_equal(ours.features, theirs.features)
 
 
 def test_matches_agree_with_a_plain_search() -> None:

@@ -77,6 +77,9 @@ class ImageMatcher:
         self._histograms = ImagesEncoder()
         self._sift = cv2.SIFT.create(nfeatures=settings.max_points)
 
+    def __reduce__(self) -> tuple[type, tuple[MatchSettings]]:
+        return type(self), (self.settings,)  # OpenCV's objects have no pickle
+
     def extract(self, image: Image) -> ImageFeatures:
         """The features of an image (H, W, 3) uint8 sRGB, to be computed once per image."""
         height, width = image.shape[:2]

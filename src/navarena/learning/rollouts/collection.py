@@ -282,7 +282,8 @@ class Collector:
     def save_state(self) -> tuple[dict[str, Any], Tree]:
         """Plain values (the batch as a tensor of bytes) and the policy's state, for `restore_state`."""
         mix = None if self._mix is None else self._mix.save_state()
-        environments = self._episodes.save_state(None)
+        memory = self._teacher.save_state() if isinstance(self._teacher, AgentTeacher) else b""
+        environments = self._episodes.save_state(memory)
         plain = {
             "environments": torch.frombuffer(bytearray(environments), dtype=torch.uint8),
             "mask": self._mask.cpu(),
@@ -296,7 +297,9 @@ class Collector:
 
     def restore_state(self, plain: dict[str, Any], state: Tree) -> None:
         """Restore the state of a collector of equal arguments, with environments from that run's pickle."""
-        self._episodes.restore_state(plain["environments"].numpy().tobytes())
+        memory = self._episodes.restore_state(plain["environments"].numpy().tobytes())
+        if isinstance(self._teacher, AgentTeacher):
+            self._teacher.restore_state(memory)
         self._mask, self._labels = plain["mask"].to(self._device), plain["labels"].to(self._device)
         if self._mix is not None:
             self._mix.restore_state(plain["mix"])

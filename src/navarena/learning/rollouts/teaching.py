@@ -1,5 +1,9 @@
 """Teaching in rollouts: teachers that are agents, and who decides in which slot, as DAgger does."""
 
+import io
+import logging
+import pickle
+import zlib
 from typing import Any
 
 import numpy as np
@@ -15,12 +19,13 @@ from navarena.tasks.sources import Batch
 from navarena.tasks.task import Task
 from navarena.tasks.teacher import Teacher, make_teacher
 
+_log = logging.getLogger(__name__)
+
 
 class AgentTeacher:
     """Labels every step with the action that an agent with its own memory would choose.
 
-    The agent is asked once for every step of every running episode, and told by `note` what was done. Its
-    memory is not saved: in a training that goes on after an interruption it begins anew.
+    The agent is asked once for every step of every running episode, and told by `note` what was done.
 
     Args:
         batch: whose bodies are asked for; it observes the agent's sensors.
@@ -74,6 +79,49 @@ class AgentTeacher:
     def note(self, actions: Int64[np.ndarray, "n"]) -> None:
         """Record the executed actions, (N,) indices, after `label`."""
         self._agent.overrule(actions)
+
+    def save_state(self) -> bytes:
+        """The agent and its memory, for `restore_state`; empty, with a warning, without a pickle."""
+        own = self._agent, self._is_known, self._goals
+        buffer = io.BytesIO()
+        try:
+            _AgentPickler(buffer, self._batch).dump(own)
+        except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+            _log.warning("a teacher's memory is not saved, resumed trainings begin it anew: %s", error)
+            return b""
+        return zlib.compress(buffer.getvalue(), 1)  # maps of places not seen yet are mostly zeros
+
+    def restore_state(self, saved: bytes) -> None:
+        """Go on with the agent that was `saved`, in the batch of this one."""
+        if saved:
+            found = _AgentUnpickler(io.BytesIO(zlib.decompress(saved)), self._batch).load()
+            self._agent, self._is_known, self._goals = found
+
+
+BATCH = "batch"
+"""Stands in a saved agent for the batch that it is attached to."""
+
+
+class _AgentPickler(pickle.Pickler):
+    """Pickles an agent without its batch, which is saved by itself."""
+
+    def __init__(self, file: io.BytesIO, batch: NavigationBatch) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._batch = batch
+
+    def persistent_id(self, value: object) -> str | None:
+        return BATCH if value is self._batch else None
+
+
+class _AgentUnpickler(pickle.Unpickler):
+    """Reads an agent into another batch."""
+
+    def __init__(self, file: io.BytesIO, batch: NavigationBatch) -> None:
+        super().__init__(file)
+        self._batch = batch
+
+    def persistent_load(self, name: str) -> NavigationBatch:
+        return self._batch
 
 
 def find_teacher_sensors(name: str, task: Task) -> tuple[str, ...]:
