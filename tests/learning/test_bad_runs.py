@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.checkpoints.files import MODEL  # noqa: E402
+from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.rollouts import memory_needs  # noqa: E402
 from navarena.learning.trainings.log import LOG  # noqa: E402
 
@@ -81,13 +82,21 @@ def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):
         raise RuntimeError("shape")
 
 
+def test_a_policy_beyond_all_memory_is_refused_in_one_line(tmp_path):
+    recipe = replace(WATCHED, policy=replace(WATCHED.policy, hidden=6_000_000))
+    with pytest.raises(InputError, match=r"too little memory: 8 slots x 8 steps; .* sizes of the policy"):
+        recipe.begin(tmp_path, Machine())
+    assert not list(tmp_path.iterdir())
+
+
 WITHOUT = """
 import sys
+package = sys.argv.pop(1)
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        if name.partition(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
 from navarena.cli.main import main
@@ -95,11 +104,11 @@ sys.exit(main())
 """
 
 
+@pytest.mark.parametrize("package", ["torch", "safetensors"])
 @pytest.mark.parametrize("command", [["train", "pointnav-smoke"], ["checkpoint", "info", "x"]])
-def test_without_pytorch_one_line_says_what_to_install(command, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, *command], capture_output=True, text=True, cwd=tmp_path, timeout=120
-    )
+def test_without_a_package_one_line_says_what_to_install(command, package, tmp_path):
+    line = [sys.executable, "-c", WITHOUT, package, *command]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.returncode == 2 and not list(tmp_path.iterdir()), done.stderr
     (line,) = done.stderr.splitlines()
-    assert "torch" in line and "navarena[learn]" in line
+    assert package in line and "navarena[learn]" in line

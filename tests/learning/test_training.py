@@ -264,6 +264,46 @@ def test_weights_that_are_no_numbers_stop_the_training(tmp_path):
         training.advance()
 
 
+def spoil_observations(rollout):
+    rollout.observations["pointgoal_with_gps_compass"][2, 5] = float("inf")
+
+
+def spoil_state(rollout):
+    next(iter(rollout.state.values()))[4] = float("nan")
+    rollout.mask[0] = True  # no episode begins here
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [(spoil_observations, "pointgoal_with_gps_compass of slot 5"), (spoil_state, "new values of slot 4")],
+)
+def test_numbers_that_are_not_finite_in_an_update_name_their_slot(tmp_path, spoil, message):
+    training = make_training(tmp_path, PPO)
+    collect = training._collector.collect
+
+    def collect_spoilt(*arguments):
+        rollout = collect(*arguments)
+        spoil(rollout)
+        return rollout
+
+    training._collector.collect = collect_spoilt
+    with pytest.raises(CheckFailedError, match=rf"first in {message}, which runs \d+ in room; there is no"):
+        training.advance()
+    training._save()
+    with pytest.raises(CheckFailedError, match=r"the checkpoint in .* is good, lower"):
+        training.advance()
+
+
+def test_a_checkpoint_with_weights_that_are_not_finite_is_refused(tmp_path):
+    training = make_training(tmp_path)
+    training.advance()
+    with torch.no_grad():
+        training._policy.head.linear.weight[1, 2] = float("nan")
+    training._save()
+    with pytest.raises(FileError, match=r"expected finite numbers in .*safetensors, got others in head"):
+        load_policy(tmp_path)
+
+
 def test_teacher_mixes_by_hand():
     own, labels = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
     led = TeacherMix(replace(DAGGER, teacher_share=constant(1.0)), 0, 4, np.random.default_rng(0))

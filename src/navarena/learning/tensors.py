@@ -9,6 +9,9 @@ EXTRA = "learn"
 torch: Any = require_extra("torch", EXTRA)
 """PyTorch; every module of `learning` that computes takes it from here."""
 
+safetensors: Any = require_extra("safetensors.torch", EXTRA)
+"""Reads and writes weights; asked for with PyTorch, before anything is trained."""
+
 if TYPE_CHECKING:
     Tensor = Any  # type checkers run without PyTorch, too
 else:

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from navarena.core.errors import FileError, InputError, require_extra, require_name
+from navarena.core.errors import FileError, InputError, require_name
 from navarena.core.files import read_bytes, write_atomic
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
 from navarena.learning.auxiliaries.settings import Auxiliary
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_heads
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.storage import Fragment
-from navarena.learning.tensors import EXTRA, Tensor, Tree, torch
+from navarena.learning.tensors import Tensor, Tree, safetensors, torch
 from navarena.tasks.calibration_env import CalibrationEnv
 
 KINDS = {"ap": "inverse_dynamics", "rp": "rotation"}
@@ -208,7 +208,7 @@ class Adapter:
             if name.startswith("encoder.") and not torch.equal(value, self._source[name])
         }
         about = {"source": _digest(self._source)}
-        write_atomic(path, require_extra("safetensors.torch", EXTRA).save(changed, about))
+        write_atomic(path, safetensors.save(changed, about))
 
 
 def load_adapted(policy: RecurrentPolicy, path: Path) -> None:
@@ -219,7 +219,7 @@ def load_adapted(policy: RecurrentPolicy, path: Path) -> None:
     data = read_bytes(path, "adapted weights")
     with torch.no_grad():
         try:
-            found: Mapping[str, Tensor] = require_extra("safetensors.torch", EXTRA).load(data)
+            found: Mapping[str, Tensor] = safetensors.load(data)
             length = int.from_bytes(data[:8], "little")
             about = msgspec.json.decode(data[8 : 8 + length]).get("__metadata__", {})
         except Exception as error:  # safetensors' and msgspec's own kinds

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from navarena.core.errors import FileError, InputError, require_extra
+from navarena.core.errors import FileError, InputError
 from navarena.core.files import atomic_path, raise_storage_error, read_bytes, read_json
-from navarena.learning.tensors import EXTRA, Tensor, torch
+from navarena.learning.tensors import Tensor, safetensors, torch
 
 MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
 
@@ -33,7 +33,7 @@ def copy_weights(network: torch.nn.Module) -> dict[str, Tensor]:
 
 def encode_weights(weights: Mapping[str, Tensor]) -> tuple[bytes, str]:
     """The content of a file of weights (name -> ...), and its SHA-256 in hexadecimal digits."""
-    data: bytes = require_extra("safetensors.torch", EXTRA).save(dict(weights))
+    data: bytes = safetensors.save(dict(weights))
     return data, hashlib.sha256(data).hexdigest()
 
 
@@ -104,10 +104,20 @@ def load_weights(network: torch.nn.Module, folder: Path, digest: str, command: s
     if hashlib.sha256(data).hexdigest() != digest:
         raise FileError(f"{path} does not belong to the {INFO} beside it; copy both again, or {remedy}")
     try:
-        network.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
+        network.load_state_dict(safetensors.load(data))
     except Exception as error:  # safetensors and PyTorch raise their own kinds
         raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); {remedy}") from error
+    wrong = [name for name, value in network.state_dict().items() if not torch.isfinite(value).all()]
+    if wrong:
+        raise FileError(f"expected finite numbers in {path}, got others in {wrong[0]}; {remedy}")
     network.eval()
+
+
+def describe_last(folder: Path) -> str:
+    """What an error of a training says of the checkpoint in its `folder`: good, or not there."""
+    if (Path(folder) / MODEL).exists():
+        return f"the checkpoint in {folder} is good"
+    return f"there is no checkpoint in {folder} yet"
 
 
 def load_resume(folder: Path) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import FileError, InputError, require_extra
+from navarena.core.errors import FileError, InputError
 from navarena.core.files import raise_storage_error, read_bytes
 from navarena.learning.checkpoints.files import (
     INFO,
@@ -35,7 +35,7 @@ from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import InputSpec
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.settings import PolicySettings
-from navarena.learning.tensors import EXTRA, torch
+from navarena.learning.tensors import safetensors, torch
 
 FORMAT = "navarena-checkpoint-v1"
 AUXILIARIES = "auxiliaries."
@@ -223,7 +223,7 @@ def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind:
     data = read_bytes(Path(folder) / HEADS, "heads") if info.heads_sha256 else b""
     if data and hashlib.sha256(data).hexdigest() != info.heads_sha256:
         raise FileError(f"{Path(folder) / HEADS} does not belong to the {INFO} beside it; copy both again")
-    found = require_extra("safetensors.torch", EXTRA).load(data) if data else {}
+    found = safetensors.load(data) if data else {}
     own = {name: value for name, value in found.items() if name.startswith(f"heads.{kind}.")}
     if not own:
         raise InputError(

@@ -133,9 +133,11 @@ class Recipe(TrainingRecipe):
 
     def begin(self, folder: Path, machine: "Machine", demos: Path | None = None) -> "Training | DemoTraining":
         if demos is None:
+            from navarena.learning.rollouts.memory_needs import telling_memory_needs
             from navarena.learning.trainings.training import Training
 
-            return Training(self, folder, machine)
+            with telling_memory_needs(self):
+                return Training(self, folder, machine)
         from navarena.learning.trainings.demonstrations import DemoTraining
 
         if machine.device != "cpu" or machine.processes.count > 1:

@@ -276,7 +276,7 @@ class Collector:
             one = self._batch.episode(slot)
             raise CheckFailedError(
                 f"expected finite rewards, got {rewards[slot]} in slot {slot}, episode {one.episode_id} of "
-                f"{one.scene_id}; the last checkpoint is good"
+                f"{one.scene_id}; checkpoints before this are good"
             )
 
     def save_state(self) -> tuple[dict[str, Any], Tree]:

@@ -29,18 +29,22 @@ def total_bytes() -> int | None:
 
 
 @contextmanager
-def telling_memory_needs(recipe: Recipe, inputs: Sequence[InputSpec], checks: bool = False) -> Iterator[None]:
+def telling_memory_needs(
+    recipe: Recipe, inputs: Sequence[InputSpec] = (), checks: bool = False
+) -> Iterator[None]:
     """Turn a MemoryError in the block into an InputError that names the recipe's needs and remedies.
 
     Args:
         recipe: of the training.
-        inputs: of its policy.
+        inputs: of its policy; none where they are not known yet.
         checks: whether to look first, since a system may grant what it does not have.
     """
     needed = rollout_bytes(recipe, inputs)
+    rollout = f"{recipe.slots} slots x {recipe.steps} steps"
+    alone = f"the observations of {rollout} alone take {needed / 1e9:.2f} GB" if needed else rollout
     advice = (
-        f"the observations of {recipe.slots} slots x {recipe.steps} steps alone take {needed / 1e9:.2f} GB; "
-        "lower slots, steps or image_size, or raise method.minibatches, by --slots=N"
+        f"{alone}; lower slots, steps, image_size or the sizes of the policy, or raise method.minibatches, "
+        "by --slots=N"
     )
     total = total_bytes() if checks else None
     if total is not None and needed > total:

@@ -18,7 +18,7 @@ from navarena.core.seeding import derive_seed, make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import find_blocks
-from navarena.learning.checkpoints.files import load_resume, require_same_recipe
+from navarena.learning.checkpoints.files import describe_last, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
 from navarena.learning.distributed import ONE_THREAD, Machine, drop_parts, load_part, save_part
@@ -46,7 +46,13 @@ from navarena.learning.trainings.setup import (
     make_worlds,
 )
 from navarena.learning.trainings.store import TrajectoryStore
-from navarena.learning.trainings.updates import Statistics, make_optimiser, update_imitation, update_ppo
+from navarena.learning.trainings.updates import (
+    Statistics,
+    find_not_finite,
+    make_optimiser,
+    update_imitation,
+    update_ppo,
+)
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.sources import load_task_episodes
@@ -264,7 +270,7 @@ class Training:
         except FloatingPointError as error:
             raise CheckFailedError(
                 f"expected finite numbers in update {self.updates + 1}, got {error}; {self._find_culprit()}; "
-                f"the checkpoint in {self.folder} is good, lower the learning rate"
+                f"{describe_last(self.folder)}, lower the learning rate"
             ) from error
         self.frames += int(self._processes.add_up(torch.tensor(rollout.frames)))
         self.updates += 1
@@ -272,16 +278,13 @@ class Training:
         return row | {"reward": float(rollout.rewards[counted].mean())}
 
     def _find_culprit(self) -> str:
-        """Slot, scene and episode of the first number in the rollout that is not finite."""
-        rollout = self._rollout
-        for name in ("rewards", "values", "log_probs"):
-            wrong = torch.nonzero(~torch.isfinite(getattr(rollout, name)))
-            if len(wrong):
-                slot = int(wrong[0, 1])
-                group, own = divmod(slot, self._batch.slots)
-                one = self._batches[group].episode(own)
-                return f"first in {name} of slot {slot}, which runs {one.episode_id} in {one.scene_id}"
-        return "the rollout itself is finite"
+        """Slot, scene and episode of the first number that is not finite."""
+        found = find_not_finite(self._policy, self._rollout)
+        if found is None:
+            return "the rollout is finite, and what the policy makes of it"
+        group, own = divmod(found.slot, self._batch.slots)
+        one = self._batches[group].episode(own)
+        return f"first in {found.name} of slot {found.slot}, which runs {one.episode_id} in {one.scene_id}"
 
     def _summarise(self, speed: float) -> Row:
         """A line of the log: means over the updates since the last one, and of the episodes that ended."""

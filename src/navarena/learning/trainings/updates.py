@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -277,6 +277,37 @@ def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
     if isinstance(settings, PPOSettings) or settings.actor_critic is not None:
         return torch.tensor(float(part.mask.numel()))
     return (part.weights * (part.labels != NO_LABEL)).sum()
+
+
+class NotFinite(NamedTuple):
+    """The first numbers of an update that are not finite.
+
+    Attributes:
+        name: of what the rollout holds, or of what the policy makes of it.
+        slot: in which they are.
+    """
+
+    name: str
+    slot: int
+
+
+def find_not_finite(policy: Policy, rollout: Rollout) -> NotFinite | None:
+    """Where numbers stop being finite, in `rollout` or in what `policy` makes of it; None if all are."""
+    seen = {name: value for name, value in rollout.observations.items() if value.is_floating_point()}
+    stored = {name: getattr(rollout, name) for name in ("rewards", "values", "log_probs")}
+    for name, numbers in {**seen, **stored}.items():
+        wrong = torch.nonzero(~torch.isfinite(numbers))
+        if len(wrong):
+            return NotFinite(name, int(wrong[:, 1].min()))
+    for slot in range(rollout.slots):
+        part = rollout.fragment(torch.tensor([slot]))
+        with torch.no_grad():
+            judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        log_probs = judged.distribution.log_prob(part.actions)
+        for name, numbers in (("new values", judged.values), ("new log_probs", log_probs)):
+            if not torch.isfinite(numbers).all():
+                return NotFinite(name, slot)
+    return None
 
 
 def learn_statistics(policy: Policy, rollout: Rollout, processes: Processes = ALONE) -> None:
