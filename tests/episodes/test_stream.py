@@ -207,6 +207,7 @@ def test_a_curriculum_leaves_at_least_the_shortest():
     groups = tuple((make_episode(str(length), "a", length),) for length in (5.0, 4.0, 7.0))
     assert Curriculum(1.0, 2.0, 10).choose(groups, 0) == (groups[1],)
     assert Curriculum(1.0, 2.0, 10).choose(groups, 10) == groups
+    assert Curriculum().choose(groups, 0) == groups
     tour = (make_episode("x", "a", 1.0, "t"), make_episode("y", "a", 9.0, "t"))
     assert Curriculum(5.0, 6.0, 10).choose((*groups, tour), 0) == groups[:2]
 

@@ -11,6 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
+from navarena.core.seeding import make_generator  # noqa: E402
+from navarena.episodes.stream import Curriculum  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
@@ -72,6 +74,18 @@ def test_declarations_are_rare_at_first(tmp_path):
     training = Training(mini(RECIPES.get("pointnav-ppo-small")), tmp_path)
     assert training._policy.head.linear.bias.tolist() == [-3.0, 0.0, 0.0, 0.0]
     training.close()
+
+
+def test_a_curriculum_begins_with_short_episodes(tmp_path):
+    def begin(**settings):
+        recipe = replace(mini(RECIPES.get("pointnav-dagger-small")), split="train", episodes=50, **settings)
+        generator = make_generator("test")
+        with closing(Training(recipe, tmp_path)) as training:
+            drawn = [one for _ in range(6) for one in training._samplers[0].draw(generator)]
+        return [one.geodesic_distance for one in drawn]
+
+    assert max(begin(curriculum=Curriculum(2.5, 3.0, episodes=1000))) <= 2.5 + 0.5 * 6 / 1000
+    assert max(begin()) > 3.0, "and there is none without"
 
 
 def test_schedules_by_hand():

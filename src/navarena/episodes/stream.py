@@ -61,19 +61,20 @@ class Curriculum:
     Attributes:
         start: metres, the limit at first.
         end: metres, the limit after `episodes`.
-        episodes: begun in the stream, over which the limit grows in proportion; then there is none.
+        episodes: begun in the stream, over which the limit grows in proportion; then there is none. 0 for no
+            limit at all.
 
-    Raises InputError unless 0 < start <= end and episodes >= 1.
+    Raises InputError unless 0 < start <= end and episodes >= 0.
     """
 
-    start: float
-    end: float
-    episodes: int
+    start: float = 3.0
+    end: float = 15.0
+    episodes: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 < self.start <= self.end and self.episodes >= 1):
+        if not (0 < self.start <= self.end and self.episodes >= 0):
             raise InputError(
-                "expected 0 < start <= end and at least one episode of a curriculum, got "
+                "expected 0 < start <= end and no negative number of episodes of a curriculum, got "
                 f"start={self.start}, end={self.end}, episodes={self.episodes}"
             )
 
@@ -137,7 +138,7 @@ class EpisodeStream(EpisodeSampler):
         stay: how long they stay, and how many at a time.
         rank: of this process among `world_size`, 0 first.
         world_size: processes that share the houses: each has every `world_size`-th, and no other.
-        curriculum: which episodes of a block are drawn; None for all.
+        curriculum: which episodes of a block are drawn; all by default.
         seed: of the orders and first blocks, until `restart`.
         prefetchers: processes of low priority that open houses and make their episodes in advance, at most
             `stay.houses` at a time; 0 for none. They start when the first house has been used for a while.
@@ -156,7 +157,7 @@ class EpisodeStream(EpisodeSampler):
         stay: Stay = Stay(),
         rank: int = 0,
         world_size: int = 1,
-        curriculum: Curriculum | None = None,
+        curriculum: Curriculum = Curriculum(),
         seed: int = 0,
         prefetchers: int = 1,
     ) -> None:
@@ -298,7 +299,7 @@ class EpisodeStream(EpisodeSampler):
             groups = self._make(visit.number, visit.blocks)
             names = ("episode-stream", self._seed, "order", self._rank, visit.number, visit.blocks)
             order = tuple(groups[row] for row in make_generator(*names).permutation(len(groups)))
-            if self._curriculum is not None and order:
+            if order:
                 order = self._curriculum.choose(order, visit.level)
             kept = self._orders[visit.number] = visit.blocks, order
         return kept[1]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from navarena.core.errors import InputError
+from navarena.episodes.stream import Curriculum
 from navarena.learning.auxiliaries.settings import AugmentationSettings
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.recipes.base import TrainingRecipe
@@ -56,6 +57,7 @@ class Recipe(TrainingRecipe):
         split: whose episodes are learned from.
         episodes: of each scene and visit.
         scenes: from which episodes are drawn at any time.
+        curriculum: short episodes first, in each stream of them (of a process, or of one of its groups).
         act_rows: rows of every call of the network in evaluations; at least 8, below which the last bits of
             matrix products depend on their number.
         evaluation: during the training, and which checkpoints stay.
@@ -88,6 +90,7 @@ class Recipe(TrainingRecipe):
     split: str = "train"
     episodes: int = 50
     scenes: int = 16
+    curriculum: Curriculum = field(default_factory=Curriculum)
     act_rows: int = 16
     evaluation: TrainingEvaluationSettings = field(default_factory=TrainingEvaluationSettings)
     corruptions: tuple[str, ...] = ()

@@ -141,6 +141,7 @@ def make_samplers(
             stay,
             rank=processes.rank + group,
             world_size=processes.count * count,
+            curriculum=recipe.curriculum,
             seed=recipe.seed,
             prefetchers=prefetchers,
         )
