@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.learning.networks.dropout import Dropout  # noqa: E402
 from navarena.learning.networks.hamt import HAMT, ObservedSteps  # noqa: E402
 from navarena.learning.networks.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings  # noqa: E402
 from navarena.learning.published.hamt import load_hamt, rename_hamt, save_hamt  # noqa: E402
@@ -177,3 +178,19 @@ def test_bad_settings_are_refused():
         HAMTSettings(width=100)
     with pytest.raises(InputError, match="tour=true"):
         replace(SMALL, parts_tour=True)
+
+
+def test_dropout_drops_its_share_and_keeps_the_mean():
+    torch.manual_seed(0)
+    layer, given = Dropout(0.4), torch.ones(301, 333, requires_grad=True)
+    found = layer(given)
+    found.sum().backward()
+    share = float((found == 0).float().mean())
+    assert share == pytest.approx(0.4, abs=0.01) and not torch.equal(found, layer(given))
+    kept = found[found != 0]
+    assert torch.allclose(kept, torch.full_like(kept, 1 / 0.6), rtol=1e-4)
+    assert torch.equal(given.grad, found), "the gradient is that of the same draw"
+    assert torch.equal(layer.eval()(given), given) and torch.equal(Dropout(0.0)(given), given)
+    # neighbours, which share a drawn number, are dropped independently of each other
+    dropped = (found == 0).float().flatten()[: 4 * 25_000].view(-1, 4)
+    assert torch.corrcoef(dropped.T).sub(torch.eye(4)).abs().max() < 0.03

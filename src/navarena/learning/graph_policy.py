@@ -9,6 +9,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.learning.inputs import GRAPH_INPUTS, TOKENS, InputSpec
 from navarena.learning.losses import turn_inflection_weights
+from navarena.learning.networks.dropout import Dropout
 from navarena.learning.networks.hamt import HAMT, ObservedSteps
 from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.networks.heads import FORBIDDEN, Categorical, Uniforms
@@ -74,7 +75,7 @@ class GraphPolicy(Policy):
         self.critic = torch.nn.Sequential(
             torch.nn.Linear(settings.width, 512),
             torch.nn.ReLU(),
-            torch.nn.Dropout(0.5),
+            Dropout(0.5),
             torch.nn.Linear(512, 1),
         )
         angles = np.stack([panorama_angles(view) for view in range(HEADINGS)])
@@ -109,10 +110,9 @@ class GraphPolicy(Policy):
         temperature: float = 1.0,
     ) -> Decision:
         seen = {name: value[None] for name, value in observations.items()}
+        crops = self.training  # rows of a training are always together
         with self._without_dropout():
-            distribution, values, after = self._judge(
-                seen, state[PREVIOUS][None], state, mask[None], crops=False
-            )
+            distribution, values, after = self._judge(seen, state[PREVIOUS][None], state, mask[None], crops)
         distribution = Categorical(distribution.log_probs[0])
         if generator is None:
             actions = distribution.mode()
@@ -181,7 +181,8 @@ class GraphPolicy(Policy):
         """
         steps, slots = mask.shape
         unit = (~mask).cumsum(0)
-        past, step = self._remember(seen, previous, state, mask, unit)
+        with self._mixed(mask.device):
+            past, step = self._remember(seen, previous, state, mask, unit)
         window = torch.arange(steps, device=mask.device)[:, None] + 1
         window = window + torch.arange(self._kept, device=mask.device)
         is_seen = past.is_there[window] & (past.unit[window] == unit[:, None])  # (T, S, N)
@@ -199,9 +200,9 @@ class GraphPolicy(Policy):
             at, slot = rows // slots, rows % slots
             own = past.episode[window[at], slot[:, None]] == flat["tour_position"][rows, None]
             history = past.tokens[window[at], slot[:, None]]
-            found, value = self._decide(
-                {name: one[rows] for name, one in flat.items()}, history, is_seen[rows], own, crops
-            )
+            now = {name: one[rows] for name, one in flat.items()}
+            with self._mixed(mask.device):
+                found, value = self._decide(now, history, is_seen[rows], own, crops)
             log_probs, values = log_probs.index_copy(0, rows, found), values.index_copy(0, rows, value)
         shape = (steps, slots)
         last = {WAITING + name: seen[name][-1] for name in _RAW}

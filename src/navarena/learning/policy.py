@@ -110,6 +110,10 @@ class Policy(torch.nn.Module):
         It comes after the updates from the rollout, so that acting and learning scale alike.
         """
 
+    def _mixed(self, device: Any) -> Any:
+        """The context of encoders and memory."""
+        return torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16)
+
 
 class RecurrentPolicy(Policy):
     """An encoder, a memory with explicit state, a head for actions and one for the value.
@@ -224,10 +228,6 @@ class RecurrentPolicy(Policy):
         outputs = outputs.float()
         values = self.critic(outputs).float()[..., 0]
         return Judgement(self.head(outputs), values, self.replace_actions(after, actions[-1]))
-
-    def _mixed(self, device: Any) -> Any:
-        """The context of encoders and memory."""
-        return torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def learn_statistics(self, observations: Tree) -> None:
         with torch.no_grad():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from navarena.learning.losses import turn_inflection_weights
+from navarena.learning.networks.dropout import Dropout
 from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.tensors import Tensor, torch
 
@@ -86,11 +87,11 @@ class HAMT(torch.nn.Module):
             torch.nn.Linear(width, width),
             torch.nn.ReLU(),
             torch.nn.LayerNorm(width, EPSILON),
-            torch.nn.Dropout(settings.dropout),
+            Dropout(settings.dropout),
             torch.nn.Linear(width, 1),
         )
-        self.dropout = torch.nn.Dropout(settings.dropout)
-        self.feature_dropout = torch.nn.Dropout(settings.feature_dropout)
+        self.dropout = Dropout(settings.dropout)
+        self.feature_dropout = Dropout(settings.feature_dropout)
         for one in self.modules():
             if isinstance(one, torch.nn.Linear | torch.nn.Embedding):
                 torch.nn.init.normal_(one.weight, std=0.02)
@@ -255,7 +256,7 @@ class HistoryEncoder(torch.nn.Module):
         self.norm = torch.nn.LayerNorm(width, EPSILON)
         self.panorama = _Features(settings)
         self.panorama_layers = torch.nn.ModuleList(_Layer(settings) for _ in range(settings.panorama_layers))
-        self.dropout = torch.nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def begin(self) -> Tensor:
         """(1 or 2, W): tokens that begin the episode and, where there is one, what is before it."""
@@ -305,7 +306,7 @@ class _Attention(torch.nn.Module):
         width, self._heads = settings.width, settings.heads
         self.query, self.key, self.value, self.out = (torch.nn.Linear(width, width) for _ in range(4))
         self.norm = torch.nn.LayerNorm(width, EPSILON)
-        self.dropout = torch.nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, asking: Tensor, asked: Tensor, is_there: Tensor) -> Tensor:
         """(B, Q, W) of `asking` (B, Q, W) and `asked` (B, K, W), those that are there (B, K)."""
@@ -327,7 +328,7 @@ class _Inner(torch.nn.Module):
         self.first = torch.nn.Linear(settings.width, settings.inner)
         self.second = torch.nn.Linear(settings.inner, settings.width)
         self.norm = torch.nn.LayerNorm(settings.width, EPSILON)
-        self.dropout = torch.nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, given: Tensor) -> Tensor:
         found = self.second(torch.nn.functional.gelu(self.first(given)))

@@ -1,5 +1,6 @@
 """The heads of HAMT's proxy tasks, beside those that it acts by."""
 
+from navarena.learning.networks.dropout import Dropout
 from navarena.learning.networks.hamt import EPSILON
 from navarena.learning.networks.hamt_settings import HAMTSettings
 from navarena.learning.tensors import Tensor, torch
@@ -41,5 +42,5 @@ class ProxyHeads(torch.nn.Module):
 def _make_head(inputs: int, width: int, outputs: int, dropout: float | None = None) -> torch.nn.Sequential:
     layers = [torch.nn.Linear(inputs, width), torch.nn.ReLU(), torch.nn.LayerNorm(width, EPSILON)]
     if dropout is not None:
-        layers.append(torch.nn.Dropout(dropout))
+        layers.append(Dropout(dropout))
     return torch.nn.Sequential(*layers, torch.nn.Linear(width, outputs))

@@ -26,14 +26,15 @@ _TEACHER_FORCING = ImitationSettings(
 _POLICY = PolicySettings(memory="hamt", hamt=replace(SMALL, features=SIZES[FEATURES]))
 
 HAMT_SMALL = Recipe(
-    description="HAMT with teacher forcing on graphs of houses, true classes; 400,000 frames",
+    description="HAMT with teacher forcing on graphs of houses, true classes",
     protocol="r2r-v1",
     sensors=GRAPH_INPUTS,
     method=_TEACHER_FORCING,
     policy=_POLICY,
+    precision="auto",
     slots=32,
     steps=16,
-    frames=400_000,
+    frames=200_000,
     features=FEATURES,
     evaluation=TrainingEvaluationSettings(updates=0),
 )
@@ -42,7 +43,7 @@ states of its own (student forcing)."""
 
 HAMT_A2C_SMALL = replace(
     HAMT_SMALL,
-    description="HAMT by imitation and reinforcement (A2C), from hamt-small; 400,000 frames more",
+    description="HAMT by imitation and reinforcement (A2C), from hamt-small",
     first="hamt-small",
     method=replace(
         _TEACHER_FORCING,
@@ -56,7 +57,7 @@ HAMT_A2C_SMALL = replace(
 
 HAMT_PRETRAIN_SMALL = replace(
     HAMT_SMALL,
-    description="HAMT's proxy tasks on graphs of houses, to start hamt-small from; 400,000 frames",
+    description="HAMT's proxy tasks on graphs of houses, to start hamt-small from",
     targets=("candidate_distances",),
     method=replace(_TEACHER_FORCING, proxies=ProxySettings()),
     # tasks see whole episodes alone, which have 5 to 7 steps
@@ -83,7 +84,7 @@ def _remember(row: str) -> Recipe:
     hamt = replace(SMALL, features=SIZES[FEATURES], **TOUR_ROWS[row])
     return replace(
         HAMT_SMALL,
-        description=f"TourHAMT along tours, row {row} of IVLN; 400,000 frames",
+        description=f"TourHAMT along tours, row {row} of IVLN",
         protocol="ir2r-v1",
         policy=PolicySettings(memory="hamt", hamt=hamt, remembers="tour"),
         steps=32,
