@@ -49,8 +49,8 @@ BEHAVIOUR_TITLES = {
 
 
 def paper_table(columns: Sequence[Robustness]) -> Table:
-    """Means in the layout of the benchmark's paper: a row for each combination of corruptions, the metrics of
-    each agent and protocol side by side.
+    """Means with intervals in the layout of the benchmark's paper: a row for each combination of corruptions,
+    the metrics of each agent and protocol side by side.
     """
     rows: dict[tuple[str, ...], RobustnessRow] = {}
     for column in columns:
@@ -66,7 +66,7 @@ def paper_table(columns: Sequence[Robustness]) -> Table:
     for number, (corruptions, example) in enumerate(rows.items(), 1):
         found = [_row_of(column, corruptions) for column in columns]
         means = [
-            _format_mean(name, row.estimates[name]) if row is not None and name in row.estimates else NO_VALUE
+            format_estimate(get_metric(name), None if row is None else row.estimates.get(name))
             for column, row in zip(columns, found, strict=True)
             for name in column.metrics
         ]
@@ -78,12 +78,6 @@ def paper_table(columns: Sequence[Robustness]) -> Table:
     marks = tuple(MARKS.values())
     numeric = (True, False, *[False] * len(marks), True, *[True] * len(headings))
     return Table(("#", "corruption", *marks, "episodes", *headings), tuple(lines), numeric)
-
-
-def _format_mean(name: str, estimate: Estimate) -> str:
-    """A mean; with its n where that is not the number of episodes."""
-    mean = format_value(get_metric(name), estimate.mean)
-    return f"{mean} (n = {format_count(estimate)})" if estimate.infinite else mean
 
 
 def title_of(name: str) -> str:

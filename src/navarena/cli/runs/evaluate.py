@@ -62,9 +62,10 @@ class Evaluate(EvaluationSettings):
 
     def run(self, console: Console) -> int:
         """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
-        from navarena.cli.runs.evaluating import run_evaluation
-        from navarena.core.notices import silence_notices
+        from navarena.core.notices import announce, silence_notices
 
         if self.quiet:
             silence_notices()
+        with announce("loading the simulator"):
+            from navarena.cli.runs.evaluating import run_evaluation
         return run_evaluation(console, self)

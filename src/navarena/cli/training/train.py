@@ -14,6 +14,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.cli.training.seeds import SeedFailure, SeedTraining, end_with_parent, train_side_by_side
 from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_name
+from navarena.core.notices import announce
 from navarena.core.threads import count_cores
 from navarena.learning.recipes.base import TrainingRecipe
 from navarena.learning.recipes.catalog import RECIPES
@@ -74,10 +75,11 @@ class Train:
 
     def run(self, console: Console) -> int:
         """Train to the end; returns the exit code."""
-        from navarena.cli.training.curves import write_curves
-        from navarena.learning.checkpoints.files import RESUME
-        from navarena.learning.distributed import Machine, join_processes
-        from navarena.learning.trainings.setup import FIRST
+        with announce("loading the simulator and PyTorch"):
+            from navarena.cli.training.curves import write_curves
+            from navarena.learning.checkpoints.files import RESUME
+            from navarena.learning.distributed import Machine, join_processes
+            from navarena.learning.trainings.setup import FIRST
 
         recipe = get_recipe(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
