@@ -271,6 +271,29 @@ HOUSES = [f"houses-v1/train/{k:05d}" for k in range(3)]
 SMALL = RecipeBlocks(get_recipe("pointnav-v1"), HOUSES, Stream("houses-v1", "train"), 40, block=4)
 
 
+def test_ranks_of_real_houses_are_disjoint_and_go_on_exactly():
+    whole = find_blocks(get_recipe("pointnav-v1")).houses
+    dealt = [EpisodeStream(get_recipe("pointnav-v1"), rank=rank, world_size=2).houses for rank in (0, 1)]
+    assert not set(dealt[0]) & set(dealt[1]) and sorted((*dealt[0], *dealt[1])) == sorted(whole)
+
+    def begin(rank):
+        stay = Stay(episodes=5, houses=1)
+        return EpisodeStream(SMALL, stay=stay, rank=rank, world_size=2, seed=4, prefetchers=0)
+
+    scenes = []
+    for rank in (0, 1):
+        stream, generator = begin(rank), make_generator("test", rank)
+        first = draw(stream, 7, generator)
+        state, kept = json.loads(json.dumps(stream.state())), generator.bit_generator.state
+        rest = draw(stream, 9, generator)
+        resumed = begin(rank)
+        resumed.restore(state)
+        generator.bit_generator.state = kept
+        assert draw(resumed, 9, generator) == rest and first != rest[:7]
+        scenes.append({name.rpartition("-")[0] for name in first + rest})
+    assert scenes[0] and scenes[1] and not scenes[0] & scenes[1]
+
+
 def test_prefetchers_change_nothing(monkeypatch):
     prepared = []
     collect = EpisodeStream._collect
