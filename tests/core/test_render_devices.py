@@ -1,5 +1,6 @@
 """Devices by name, and what is said where there is none."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -46,6 +47,14 @@ def test_gpus_by_number(monkeypatch):
         "cuda:2",
     ]
     assert module.describe_devices()[1] == "cuda:1 GPU, 80 GiB"
+
+
+def test_only_the_missing_driver_is_left_out_of_what_warp_writes(capfd):
+    with module._without_driver_warning():
+        os.write(2, b"Warp CUDA warning: Could not find or load the NVIDIA CUDA driver. None.\n")
+        os.write(2, b"Warp CUDA error: something else\n")
+    os.write(2, b"afterwards\n")
+    assert capfd.readouterr().err == "Warp CUDA error: something else\nafterwards\n"
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "", "CUDA", "warp"])

@@ -1,5 +1,10 @@
 """Devices that images are drawn on: the only door to NVIDIA Warp."""
 
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from navarena.core.errors import InputError, require_extra, unknown_name
@@ -25,8 +30,33 @@ def find_warp() -> Any:
     if warp.config.kernel_cache_dir is None:
         warp.config.kernel_cache_dir = str(cache_folder() / "kernels" / f"warp-{warp.__version__}")
     warp.config.log_level = max(warp.config.log_level, warp.LOG_WARNING)
-    warp.init()
+    with _without_driver_warning():
+        warp.init()
     return warp
+
+
+@contextmanager
+def _without_driver_warning() -> Iterator[None]:
+    """Leave out what Warp's library writes to stderr of a missing driver: an error says so where a GPU is asked
+    for. Other lines are passed on.
+    """
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as kept, ExitStack() as stack:
+        try:
+            stderr = os.dup(2)
+        except OSError:  # closed: nothing to leave out
+            yield
+            return
+        stack.callback(os.close, stderr)
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            kept.seek(0)
+            for line in kept.read().splitlines(keepends=True):
+                if b"Could not find or load the NVIDIA CUDA driver" not in line:
+                    os.write(2, line)
 
 
 def is_cuda_name(name: str) -> bool:
