@@ -258,7 +258,7 @@ def test_maps_drawn_at_three_sizes_show_the_same_places(name, least):
             batch.step(np.array([action]))
         found = batch.observations[name][0]
         shown.append(np.moveaxis(found, 0, -1) if name == "semantic_map" else found.copy())
-    for small, large, share in zip(shown, shown[1:], least):
+    for small, large, share in zip(shown[:-1], shown[1:], least, strict=True):
         is_large = (large != 0).any(-1)
         both = (small != 0).any(-1) & is_large
         assert both.sum() > share * is_large.sum() > 0

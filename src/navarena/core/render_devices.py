@@ -37,8 +37,8 @@ def find_warp() -> Any:
 
 @contextmanager
 def _without_driver_warning() -> Iterator[None]:
-    """Leave out what Warp's library writes to stderr of a missing driver: an error says so where a GPU is asked
-    for. Other lines are passed on.
+    """Leave out what Warp's library writes to stderr of a missing driver, as an error says so where a GPU is
+    asked for. Other lines are passed on.
     """
     sys.stderr.flush()
     with tempfile.TemporaryFile() as kept, ExitStack() as stack:
