@@ -73,10 +73,7 @@ def test_distance_to_obstacles(dungeon: Dungeon) -> None:
 def test_steps_that_slide(dungeon: Dungeon) -> None:
     answers = dungeon.answers
     ends = dungeon.mesh.try_step(answers["step_start"], answers["step_end"], slide=True)
-    apart = ends - answers["step_slide"]
-    assert np.abs(apart[:, [0, 2]]).max() < 1e-4
-    # on the very border the simulator takes some heights from the polygon instead of the ground
-    assert (np.abs(apart[:, 1]) < 1e-3).mean() > 0.96
+    assert (np.abs(ends - answers["step_slide"]).max(1) < 1e-4).mean() >= 0.995
 
 
 def test_steps_that_do_not_slide(dungeon: Dungeon) -> None:
@@ -105,7 +102,7 @@ def walk(dungeon: Dungeon, slide: bool) -> tuple[np.ndarray, np.ndarray]:
 def test_rollouts_that_slide(dungeon: Dungeon) -> None:
     track, hits = walk(dungeon, slide=True)
     apart = track - dungeon.answers["roll_slide_pos"].transpose(1, 0, 2)
-    assert np.abs(apart[:, :, [0, 2]]).max() < 1e-3  # 1,200 actions without any divergence
+    assert np.linalg.norm(apart, axis=2).max() < 1e-3  # 1,200 actions without any divergence
     assert (hits == dungeon.answers["roll_slide_collided"].T).mean() > 0.99
 
 

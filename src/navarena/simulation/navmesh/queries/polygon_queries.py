@@ -313,11 +313,11 @@ def _cut(table, row, path, sx, sz, ex, ez):
 
 
 @kernel
-def step_on_polygons(table, row, px, py, pz, qx, qy, qz, scratch):
-    """(triangle, x, y, z) after a step from p towards q that does not slide; triangle -1 where it stays.
+def step_on_polygons(table, row, px, py, pz, qx, qy, qz, slides, scratch):
+    """(triangle, x, y, z) after a step from p towards q; triangle -1 where it stays.
 
-    The step is first made with sliding; then the straight line is cut at a border of the polygons
-    that the sliding step went through. Where it meets none of them, the end of the sliding step holds.
+    A step that does not slide is first made with sliding; then the straight line is cut at a border of the
+    polygons that the sliding step went through. Where it meets none, the end of the sliding step holds.
     """
     heads, corners = ints(table, row, POLYGON_HEADS), singles(table, row, POLYGON_CORNERS)
     stay = np.int64(-1), px, py, pz
@@ -333,13 +333,14 @@ def step_on_polygons(table, row, px, py, pz, qx, qy, qz, scratch):
     if node < 0:
         return stay
     polygon, first = np.int64(scratch[node]), MAX_NODES
-    while node >= 0:  # the order of entry is no longer needed
-        first -= 1
-        scratch[2 * MAX_NODES + first] = scratch[node]
-        node = np.int64(scratch[MAX_NODES + node])
-    met, cx, cy, cz = _cut(table, row, scratch[2 * MAX_NODES + first : 3 * MAX_NODES], sx, sz, ex, ez)
-    if met:
-        x, y, z = cx, cy, cz
+    if not slides:
+        while node >= 0:  # the order of entry is no longer needed
+            first -= 1
+            scratch[2 * MAX_NODES + first] = scratch[node]
+            node = np.int64(scratch[MAX_NODES + node])
+        met, cx, cy, cz = _cut(table, row, scratch[2 * MAX_NODES + first : 3 * MAX_NODES], sx, sz, ex, ez)
+        if met:
+            x, y, z = cx, cy, cz
     over, ground = height_over(table, row, polygon, x, z)
     if over:
         y = ground

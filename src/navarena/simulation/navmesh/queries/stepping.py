@@ -5,7 +5,7 @@ The rules are those of the field's standard simulator (habitat-sim PathFinder::t
 moveAlongSurface): a step stays where it is when its end point snaps to another island; without
 sliding it is cut where it first meets the border; with sliding it goes to the border point nearest
 to its end, among triangles near the step; the new height is that of the ground there. On the polygons
-of a loaded file, steps that do not slide are those of polygon_queries, to the last digit.
+of a loaded file steps are those of polygon_queries, to the last digit.
 """
 
 import numpy as np
@@ -180,8 +180,10 @@ def try_steps(table, meshes, start, end, slides, ends):
     for i in range(start.shape[0]):
         row, x, y, z = meshes[i], start[i, 0], start[i, 1], start[i, 2]
         ends[i, 0], ends[i, 1], ends[i, 2] = x, y, z
-        if not slides and has_polygons(table, row):
-            t, x, y, z = step_on_polygons(table, row, x, y, z, end[i, 0], end[i, 1], end[i, 2], visited)
+        if has_polygons(table, row):
+            t, x, y, z = step_on_polygons(
+                table, row, x, y, z, end[i, 0], end[i, 1], end[i, 2], slides, visited
+            )
         else:
             t, x, y, z = snap(table, row, x, y, z)
             if t >= 0:
@@ -196,7 +198,7 @@ def step_body(table, row, triangle, x, y, z, yaw, ahead, slides, visited):
 
     A triangle of -1 is looked up first. A body that cannot be snapped stays, and collides.
     """
-    t, on_polygons = np.int64(triangle), not slides and has_polygons(table, row)
+    t, on_polygons = np.int64(triangle), has_polygons(table, row)
     fx, fy, fz = x, y, z
     if t < 0 and not on_polygons:
         t, fx, fy, fz = snap(table, row, x, y, z)
@@ -204,7 +206,7 @@ def step_body(table, row, triangle, x, y, z, yaw, ahead, slides, visited):
             return np.int64(triangle), x, y, z, True
     ex, ez = fx - ahead * np.sin(yaw), fz - ahead * np.cos(yaw)
     if on_polygons:
-        t, nx, ny, nz = step_on_polygons(table, row, fx, fy, fz, ex, fy, ez, visited)
+        t, nx, ny, nz = step_on_polygons(table, row, fx, fy, fz, ex, fy, ez, slides, visited)
         if t < 0:
             return np.int64(triangle), x, y, z, True
     else:
