@@ -46,8 +46,8 @@ class NavMesh(NotebookDisplay):
         branches: (T, 2) int32, nesting of dead ends (see mesh_structure.find_dead_ends).
         planes: (T, 3) float64, coefficients of y = a x + b z + c.
         grid_frame, grid_offsets, grid_items: see triangle_grid.build_grid.
-        polygons: of the file that the navmesh was loaded from; snapping and steps that do not slide
-            follow them, number by number as the simulator that wrote the file.
+        polygons: of the file that the navmesh was loaded from; snapping and steps follow them, number by
+            number as the simulator that wrote the file.
     """
 
     vertices: Points
