@@ -13,6 +13,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.agents.loading import find_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.cli.training.curves import read_training  # noqa: E402
 from navarena.cli.training.train import spell_settings  # noqa: E402
@@ -22,10 +23,12 @@ from navarena.learning.agents.policy_agent import find_vocabulary, require_fitti
 from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
 from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402
+from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.trainings.log import describe_health  # noqa: E402
 from navarena.learning.trainings.setup import PACKAGE, find_commit  # noqa: E402
-from navarena.tasks.catalog import get_body_task  # noqa: E402
+from navarena.tasks.catalog import get_body_task, get_task  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 
@@ -257,6 +260,16 @@ def test_a_mismatch_names_both_sides(trained, tmp_path, change, words):
     with pytest.raises(InputError, match=words) as refused:
         require_fitting(info, get_body_task("pointnav-v1"), trained)
     assert f"of {trained}, trained on pointnav-v1" in str(refused.value)
+
+
+def test_protocols_of_another_kind_are_refused_by_name(trained, tmp_path):
+    with pytest.raises(
+        InputError, match=r"navigation graphs on r2r-v1, .*, trained on pointnav-v1.*; choose of"
+    ):
+        find_agent(f"checkpoint:{trained}", get_task("r2r-v1"))
+    recipe = replace(RECIPES.get("pointnav-smoke"), protocol="multion-1on-v1")
+    with pytest.raises(InputError, match=r"256 x 256 pixels of multion-1on-v1.*--set image_size=36,36"):
+        recipe.begin(tmp_path, Machine())
 
 
 def test_categories_in_another_order_are_refused(trained):

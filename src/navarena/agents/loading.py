@@ -169,8 +169,9 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
     if not _fits(target, task):
         runs = "navigation graphs" if isinstance(task, GraphTask) else "bodies in scenes"
         fitting = [one for one in AGENTS.names() if _fits(AGENTS.get(one), task)]
+        trained = f", trained on {target.trained_on}" if hasattr(target, "trained_on") else ""
         raise InputError(
-            f"expected an agent for {runs} on {task.protocol_id}, got {name!r}; choose of "
+            f"expected an agent for {runs} on {task.protocol_id}, got {name!r}{trained}; choose of "
             f"{', '.join(fitting)}"
         )
     return target

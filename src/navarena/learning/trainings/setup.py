@@ -93,8 +93,9 @@ def make_training_task(recipe: Recipe) -> Task | GraphTask:
     for camera in task.embodiment.cameras:
         if camera.width_px * height != camera.height_px * width:
             raise InputError(
-                f"expected an image_size as wide as {camera.width_px} x {camera.height_px} for its height, "
-                f"got {width} x {height}"
+                f"expected an image_size as wide for its height as the {camera.width_px} x "
+                f"{camera.height_px} pixels of {recipe.protocol}, got {width} x {height}; give --set "
+                f"image_size={height},{round(height * camera.width_px / camera.height_px)}"
             )
     cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
     task.embodiment = replace(task.embodiment, cameras=cameras)
