@@ -212,6 +212,7 @@ def test_training_at_the_papers_sizes(tmp_path, name):
     recipe = replace(get_recipe(name), split="mini")
     encoder = replace(recipe.policy.encoder, trunk="random")
     tiny = {"slots": 2, "steps": 2, "scenes": 1, "frames": 4, "log_updates": 1}
+    tiny["evaluation"] = replace(recipe.evaluation, updates=0)
     method = replace(recipe.method, epochs=1, minibatches=1)
     recipe = replace(recipe, policy=replace(recipe.policy, encoder=encoder), method=method, **tiny)
     made = make_episodes() if "pointnav" in name else None
