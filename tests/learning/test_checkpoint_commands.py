@@ -212,6 +212,7 @@ def test_health_is_told_in_words():
         ({"kl": 0.3}, "KL 0.3"),
         ({"explained_variance": -2.0}, "variance -2"),
         ({"entropy": 1e-5}, "tries nothing"),
+        ({"image_effect": 0.0}, "encoder has died"),
     ):
         (told,) = describe_health(well | change)
         assert words in told

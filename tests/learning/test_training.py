@@ -457,3 +457,18 @@ def test_command_trains_goes_on_and_evaluates(tmp_path, capsys):
         assert main([*command, "--batch-size", size, "--out", str(out), "--json", "--quiet"]) == 0
         rows.append(json.loads(capsys.readouterr().out)["metrics"])
     assert rows[0] == rows[1]
+
+
+def test_a_policy_whose_encoder_died_is_told_from_one_that_sees(tmp_path):
+    training = make_training(tmp_path, replace(TINY, frames=64, log_updates=1))
+    rows = []
+    training.run(rows.append)
+    policy, rollout = training._policy, training._rollout
+    seen = {name: value[0] for name, value in rollout.observations.items()}
+    assert rows[-1]["image_effect"] > 0.01 and policy.measure_image_effect(seen) > 0.01
+    with torch.no_grad():
+        policy.encoder.image_encoder.layers[4].bias.fill_(-1e3)
+    assert policy.measure_image_effect(seen) == 0.0
+    alone = {name: value[:1] for name, value in seen.items()}
+    assert policy.measure_image_effect(alone) is None
+    training.close()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from navarena.core.errors import InputError
 from navarena.learning.inputs import POSE_INPUTS, InputSpec
 from navarena.learning.networks.attention import POSE
+from navarena.learning.networks.encoders import FROZEN
 from navarena.learning.networks.heads import CategoricalHead, Distribution, GaussianHead, Uniforms
 from navarena.learning.networks.making import make_encoder, make_memory
 from navarena.learning.settings import PolicySettings
@@ -110,6 +111,17 @@ class Policy(torch.nn.Module):
         It comes after the updates from the rollout, so that acting and learning scale alike.
         """
 
+    def measure_image_effect(self, observations: Tree) -> float | None:
+        """Mean change of a feature, in units of its mean size, when slots see each other's camera images.
+
+        It is 0 for an encoder that has died: the policy is blind, whatever its loss. None without cameras or
+        such an encoder, and for a single slot.
+
+        Args:
+            observations: name -> (N, ...), of N slots.
+        """
+        return None
+
     def _mixed(self, device: Any) -> Any:
         """The context of encoders and memory."""
         return torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16)
@@ -138,6 +150,7 @@ class RecurrentPolicy(Policy):
     ) -> None:
         super().__init__()
         self._is_continuous, self._actions = is_continuous, actions
+        self._cameras = [one.name for one in inputs if one.is_image and not one.is_map]
         self._has_token, self._has_pose = settings.start_token, settings.has_pose
         if settings.has_pose and not set(POSE_INPUTS) <= {one.name for one in inputs}:
             raise InputError(f"expected the inputs {', '.join(POSE_INPUTS)} for has_pose, got {inputs}")
@@ -228,6 +241,15 @@ class RecurrentPolicy(Policy):
         outputs = outputs.float()
         values = self.critic(outputs).float()[..., 0]
         return Judgement(self.head(outputs), values, self.replace_actions(after, actions[-1]))
+
+    def measure_image_effect(self, observations: Tree) -> float | None:
+        images = [name for name in observations if name.removesuffix(FROZEN) in self._cameras]
+        if not images or len(observations[images[0]]) < 2:
+            return None
+        swapped = observations | {name: observations[name].roll(1, 0) for name in images}
+        with torch.no_grad():
+            own, other = self.encoder(observations), self.encoder(swapped)
+        return float((own - other).abs().mean() / own.abs().mean().clamp_min(1e-9))
 
     def learn_statistics(self, observations: Tree) -> None:
         with torch.no_grad():

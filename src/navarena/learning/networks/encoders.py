@@ -12,6 +12,9 @@ GOAL_SCALE = 10.0
 """Metres that make 1 in the features of positions, so that most of a house lies within -3 to 3."""
 
 
+CENTRE, SPREAD = 127.5, 64.0
+"""Of bytes of colours, whose mean and deviation in houses are about these."""
+
 ROWS = 256
 """Images that a processor encodes at once: what lies between layers then stays in its cache."""
 
@@ -28,14 +31,22 @@ class ImageEncoder(torch.nn.Module):
         width: pixels, at least 36.
         features: of the output.
         is_multion: whether it is multiON's: no ReLU after the third convolution, and smaller first weights.
+        is_centred: whether bytes are scaled to a mean of about 0; else 255 is 1, as in the papers' agents.
 
     Raises InputError for smaller images.
     """
 
     def __init__(
-        self, channels: int, height: int, width: int, features: int, is_multion: bool = False
+        self,
+        channels: int,
+        height: int,
+        width: int,
+        features: int,
+        is_multion: bool = False,
+        is_centred: bool = False,
     ) -> None:
         super().__init__()
+        self._is_centred = is_centred
         if min(height, width) < 36:
             raise InputError(f"expected images of at least 36 x 36 pixels, got {width} x {height}")
         rows, columns = (size_after(side, ((8, 4), (4, 2), (3, 1))) for side in (height, width))
@@ -54,9 +65,10 @@ class ImageEncoder(torch.nn.Module):
             start_as_multion(self.layers)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, features) of `images` (B, H, W, C): bytes, of which 255 is 1, or floating-point numbers."""
+        """(B, features) of `images` (B, H, W, C): bytes or floating-point numbers."""
         parts = images.split(ROWS if images.device.type == "cpu" else len(images))
-        return torch.cat([self.layers[1:](convolve_first(self.layers[0], _as_image(part))) for part in parts])
+        seen = (convolve_first(self.layers[0], _as_image(part, self._is_centred)) for part in parts)
+        return torch.cat([self.layers[1:](one) for one in seen])
 
 
 def start_as_multion(layers: torch.nn.Module) -> None:
@@ -108,9 +120,12 @@ NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
 GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
 
 
+FROZEN = ".frozen"
+
+
 def name_frozen(image: str) -> str:
     """Name of the features that frozen layers compute from `image`."""
-    return f"{image}.frozen"
+    return image + FROZEN
 
 
 class Encoder(torch.nn.Module):
@@ -189,7 +204,8 @@ class ObservationEncoder(Encoder):
             channels, height, width = measure_images(self._images)
             more = PIXEL_FEATURES - 1 + (self._goal is not None)
             channels += sum(one.shape[2] * more for one in labelled)
-            self.image_encoder = ImageEncoder(channels, height, width, image_features)
+            # with bytes of 0 to 1 whole encoders of colours died within 20,000 frames: no ReLU ever passed
+            self.image_encoder = ImageEncoder(channels, height, width, image_features, is_centred=True)
             self.features += image_features
         if self._numbers:
             size = sum(_count_features(one) for one in self._numbers)
@@ -215,7 +231,7 @@ class ObservationEncoder(Encoder):
         for one in self._images:
             values = observations[one.name]
             if not one.classes:
-                found.append(_as_image(values))
+                found.append(_as_image(values, True))
                 continue
             features = self.pixel_tables[number](values.long())
             number += 1
@@ -240,9 +256,11 @@ def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:
     return sum(one.shape[2] for one in images), height, width
 
 
-def _as_image(values: Tensor) -> Tensor:
-    """float32; bytes become 0 to 1."""
-    return values.float() / 255 if values.dtype == torch.uint8 else values.float()
+def _as_image(values: Tensor, is_centred: bool) -> Tensor:
+    """float32; bytes become 0 to 1, or numbers of a mean of about 0 and a deviation of about 1."""
+    if values.dtype != torch.uint8:
+        return values.float()
+    return (values.float() - CENTRE) / SPREAD if is_centred else values.float() / 255
 
 
 def _count_features(one: InputSpec) -> int:

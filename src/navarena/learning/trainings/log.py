@@ -25,6 +25,10 @@ MIN_ENTROPY = 1e-3
 """Nats: a policy of discrete actions below it tries nothing any more."""
 
 
+MIN_IMAGE_EFFECT = 1e-4
+"""Of images on features: below, the encoder has died and passes nothing on."""
+
+
 def append_row(folder: Path, row: Row) -> None:
     """Write `row` at the end of the log in `folder`; raises StorageError."""
     path = folder / LOG
@@ -55,6 +59,8 @@ def describe_health(row: Mapping[str, Any]) -> list[str]:
         found.append(f"KL {row['kl']:.2g}: the policy changes too fast, lower the rate")
     if row.get("explained_variance", 0.0) < MIN_EXPLAINED:
         found.append(f"explained variance {row['explained_variance']:.2g}: the critic misleads")
+    if row.get("image_effect", 1.0) < MIN_IMAGE_EFFECT:
+        found.append("images change no feature: the encoder has died, start anew with a lower rate")
     if "entropy" in row and 0 <= row["entropy"] < MIN_ENTROPY:
         found.append(f"entropy {row['entropy']:.2g}: the policy tries nothing any more")
     return found

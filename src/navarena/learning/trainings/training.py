@@ -299,6 +299,9 @@ class Training:
         row |= {name: float(np.mean([one[name] for one in rows if name in one])) for name in names}
         if "ratio_error" in row:
             row["ratio_error"] = max(one["ratio_error"] for one in rows if "ratio_error" in one)
+        seen = {name: value[0] for name, value in self._rollout.observations.items()}
+        effect = self._policy.measure_image_effect(seen)
+        row |= {} if effect is None else {"image_effect": effect}
         own = [one for one in ended if not one["led"]]
         row |= {"episodes": len(ended), "own_episodes": len(own), "dropped": sum(of_dropped)}
         for name in ("success", "spl", "steps"):
