@@ -71,8 +71,6 @@ def test_small_recipes_of_robustnav_fit_together(name):
     assert [one.kind for one in recipe.method.auxiliaries] == (
         [] if name.endswith("finetune") else ["inverse_dynamics"]
     )
-    assert f"{recipe.frames // 10**6} million" in recipe.description or "166,000" in recipe.description
-    assert "core-hour" in recipe.description
     if recipe.mixture:
         held_out = {"spatter", "lower_fov", "camera_crack", "motor_failure"}
         mixed = make_mixture(task.corruptions, (), recipe.mixture).corruptions

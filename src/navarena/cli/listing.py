@@ -66,7 +66,8 @@ def _describe_protocol(name: str, _: Any) -> dict[str, Any]:
 
 
 def _describe_recipe(_: str, recipe: Any) -> dict[str, Any]:
-    return {"description": recipe.description, "protocol": recipe.protocol, "frames": recipe.frames}
+    found = {name: getattr(recipe, name) for name in ("description", "protocol", "frames")}
+    return found | {"core_hours": recipe.core_hours or None}
 
 
 def _describe_scenes(_: str, scenes: Any) -> dict[str, Any]:

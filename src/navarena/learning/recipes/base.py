@@ -59,6 +59,8 @@ class TrainingRecipe(ABC):
         description: one line: what is trained, and what it takes.
         protocol: id, with options.
         frames: to learn from, repetitions included.
+        core_hours: that the frames take on a core of an AMD EPYC with AVX512-BF16, by the process time of its
+            updates, without those of `first`; 0 for accelerators, where nothing was measured.
         seed: of all random draws.
         save_updates: updates between checkpoints.
         log_updates: updates in a line of the log.
@@ -68,6 +70,7 @@ class TrainingRecipe(ABC):
     protocol: str
     _: KW_ONLY
     frames: int = 1_000_000
+    core_hours: float = 0.0
     seed: int = 0
     save_updates: int = 50
     log_updates: int = 10

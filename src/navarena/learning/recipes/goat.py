@@ -7,7 +7,8 @@ names others. The modality is an observation, too, where current_subtask stands 
 Sizes of the small ones: colour and depth of 64 x 36, three convolutions, vectors of one length through a
 layer of 128, an LSTM of 2 x 256; 1,344,776 parameters with seven actions and vectors of 256.
 
-The small ones imitate `modular-goat-gt`, which explores and knows what it has seen, and go on by PPO.
+The small ones imitate `modular-goat-gt`, which explores and knows what it has seen, and go on by PPO. Their
+core-hours are those of `ovon-small` with vectors of `words`, frame by frame.
 """
 
 from dataclasses import replace
@@ -37,7 +38,7 @@ def monolithic(encoder: str) -> Recipe:
     (goat_bench/models/clip_policy.py; the paper writes of a GRU: policy.memory=gru.)
     """
     return Recipe(
-        description="One network for all goals of GOAT-Bench, at the paper's sizes; 500 million frames",
+        description="One network for all goals of GOAT-Bench, at the paper's sizes",
         protocol="goat-v1",
         # the order in which the policy joins them
         sensors=("rgb", f"{GOAL_VECTOR}:{encoder}" if encoder else GOAL_VECTOR, "compass", "gps"),
@@ -67,7 +68,7 @@ GOAT_PAPER = monolithic(CLIP)
 
 OVON_PAPER = replace(
     GOAT_PAPER,
-    description="GOAT-Bench's skill for names of objects, at the paper's sizes; 300 million frames",
+    description="GOAT-Bench's skill for names of objects, at the paper's sizes",
     protocol="ovon-v1",
     frames=300_000_000,
 )
@@ -75,7 +76,7 @@ OVON_PAPER = replace(
 
 LANGUAGENAV_PAPER = replace(
     OVON_PAPER,
-    description="GOAT-Bench's skill for descriptions, at the paper's sizes; 300 million frames",
+    description="GOAT-Bench's skill for descriptions, at the paper's sizes",
     protocol="languagenav-v1",
     # vectors of BERT, not of CLIP
     sensors=("rgb", f"{GOAL_VECTOR}:bert:weights/bert-base", "compass", "gps"),
@@ -84,7 +85,7 @@ LANGUAGENAV_PAPER = replace(
 
 INSTANCE_IMAGENAV_PAPER = replace(
     OVON_PAPER,
-    description="GOAT-Bench's skill for images, by vectors of CLIP, at the paper's sizes; 200 million frames",
+    description="GOAT-Bench's skill for images, by vectors of CLIP, at the paper's sizes",
     # as its training has it; evaluations keep the protocol's limit
     protocol="instance-imagenav-v1+max_steps=1000",
     slots=16,
@@ -129,7 +130,8 @@ GOAT_DAGGER_SMALL = Recipe(
     precision="auto",
     # an episode's end is not a goal's: agents of the benchmark never end one by themselves
     masked=("stop",),
-    frames=2_000_000,
+    frames=1_800_000,
+    core_hours=0.8,
 )
 """The recipe `goat-dagger-small`."""
 
@@ -139,6 +141,7 @@ OVON_DAGGER_SMALL = replace(
     protocol="ovon-v1+max_steps=300",
     masked=(),
     frames=1_000_000,
+    core_hours=0.4,
 )
 """The recipe `ovon-dagger-small`."""
 
@@ -166,6 +169,7 @@ def reinforce(first: str, imitated: Recipe) -> Recipe:
         method=_PPO,
         steps=64,
         frames=1_000_000,
+        core_hours=0.3,
         first=first,
     )
 
@@ -192,7 +196,9 @@ GOAT_PPO_SMALL = replace(
         actor_ramp=0.0,
     ),
     first="",
-    frames=10_000_000,
+    # as many as goat-dagger-small and goat-small have together
+    frames=2_800_000,
+    core_hours=0.7,
     declaration_bias=-3.0,
 )
 """The recipe `goat-ppo-small`."""

@@ -35,6 +35,7 @@ HAMT_SMALL = Recipe(
     slots=32,
     steps=16,
     frames=200_000,
+    core_hours=0.5,
     features=FEATURES,
     evaluation=TrainingEvaluationSettings(updates=0),
 )
@@ -74,8 +75,10 @@ HAMT_PAPER = replace(
         optimiser=OptimiserSettings(rate=Schedule(1e-5, 1e-5), epsilon=1e-8, max_gradient=40.0), minibatches=1
     ),
     policy=PolicySettings(memory="hamt", hamt=HAMTSettings(features=SIZES[FEATURES])),
+    precision="float32",
     slots=8,
     frames=4_800_000,
+    core_hours=0.0,
 )
 """The recipe `hamt-paper`."""
 

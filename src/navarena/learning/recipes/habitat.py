@@ -23,7 +23,7 @@ _POLICY = PolicySettings(
 )
 
 POINTNAV_DDPPO = Recipe(
-    description="PointNav by DD-PPO at habitat-lab's sizes, from depth of 640 x 480; 2.5 billion frames",
+    description="PointNav by DD-PPO at habitat-lab's sizes, from depth of 640 x 480",
     protocol="pointnav-v1",
     sensors=("depth", "pointgoal_with_gps_compass"),
     method=HABITAT_DDPPO,
@@ -37,7 +37,7 @@ POINTNAV_DDPPO = Recipe(
 """The recipe `pointnav-ddppo-paper`."""
 
 OBJECTNAV_DDPPO = Recipe(
-    description="ObjectNav 2020 by DD-PPO at the challenge's sizes, from RGB-D; 209 million frames",
+    description="ObjectNav 2020 by DD-PPO at the challenge's sizes, from RGB-D",
     protocol="objectnav-habitat2020-v1",
     # the order in which the policy joins them
     sensors=("rgb", "depth", "objectgoal", "compass", "gps"),

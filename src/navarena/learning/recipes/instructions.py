@@ -29,7 +29,7 @@ _DAGGER = ImitationSettings(
 )
 
 CMA_SMALL = Recipe(
-    description="Instructions by cross-modal attention (CMA), DAgger; 5 million frames, about 3 core-hours",
+    description="Instructions by cross-modal attention (CMA), DAgger",
     protocol="r2r-ce-v1",
     sensors=("rgb", "depth", "instruction_tokens"),
     targets=("progress",),
@@ -38,7 +38,9 @@ CMA_SMALL = Recipe(
     policy=PolicySettings(memory="cma", hidden=256),
     slots=32,
     steps=64,
-    frames=5_000_000,
+    precision="auto",
+    frames=1_400_000,
+    core_hours=0.4,
     declaration_bias=-2.0,
 )
 """The recipe `cma-small`."""
@@ -53,40 +55,47 @@ _AUGMENTED = replace(
 
 CMA_PAPER = replace(
     CMA_SMALL,
-    description="CMA at VLN-CE's sizes, progress monitor and DAgger; for accelerators, 27 million frames",
+    description="CMA at VLN-CE's sizes, progress monitor and DAgger",
     method=_AUGMENTED,
     image_size=(224, 224),
     policy=PolicySettings(memory="cma", hidden=512, follower=PAPER),
+    precision="float32",
     frames=27_000_000,
+    core_hours=0.0,
     declaration_bias=0.0,
 )
 """The recipe `cma-paper`: 487,000 episodes of about 55 steps, as 45 epochs of R2R-CE."""
 
 MAP_CMA_SMALL = replace(
     CMA_SMALL,
-    description="CMA over iterative maps of true classes, 32 x 32 cells; 5 million frames, 4 core-hours",
+    description="CMA over iterative maps of true classes, 32 x 32 cells",
     protocol="ir2r-ce-v1",
     sensors=("depth", "semantic_map_iterative", "instruction_tokens"),
+    core_hours=0.8,
 )
 """The recipe `map-cma-small`. Other maps by --set sensors: semantic_map (episodic), semantic_map_known,
 semantic_map_predicted:SEGMENTER, semantic_map_predicted_iterative:SEGMENTER."""
 
 MAP_CMA_64_SMALL = replace(
     MAP_CMA_SMALL,
-    description="the same, maps of 64 x 64 cells; 5 million frames, about 10 core-hours",
+    description="the same, maps of 64 x 64 cells",
     policy=PolicySettings(
         memory="cma", hidden=256, follower=FollowerSettings(map_side=64, map_channels=(16, 32, 64, 64))
     ),
+    frames=800_000,
+    core_hours=0.8,
 )
 """The recipe `map-cma-64-small`."""
 
 MAP_CMA_PAPER = replace(
     MAP_CMA_SMALL,
-    description="CMA over iterative maps at IVLN-CE's sizes; for accelerators, 27 million frames",
+    description="CMA over iterative maps at IVLN-CE's sizes",
     method=_AUGMENTED,
     image_size=(256, 256),
     policy=PolicySettings(memory="cma", hidden=512, follower=PAPER),
+    precision="float32",
     frames=27_000_000,
+    core_hours=0.0,
     declaration_bias=0.0,
 )
 """The recipe `map-cma-paper`."""
@@ -98,9 +107,10 @@ def _remember(tour: Tour, words: str) -> Recipe:
     )
     return replace(
         CMA_SMALL,
-        description=f"CMA along tours, {words}; 5 million frames, about 3 core-hours",
+        description=f"CMA along tours, {words}",
         protocol="ir2r-ce-v1",
         policy=policy,
+        core_hours=0.5,
     )
 
 

@@ -11,7 +11,7 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import MULTION, PolicySettings
 
 MULTION_NOMAP = Recipe(
-    description="MultiON's agent without a map (RNN) at the paper's sizes; 40 million frames",
+    description="MultiON's agent without a map (RNN) at the paper's sizes",
     protocol="multion-3on-v1",
     sensors=("rgb", "depth", "multiobjectgoal"),
     method=MULTION,
@@ -33,14 +33,14 @@ MULTION_NOMAP = Recipe(
 
 MULTION_FRMQN = replace(
     MULTION_NOMAP,
-    description="MultiON's FRMQN: keys and values of the last 150 steps, asked by an LSTM; 40 million frames",
+    description="MultiON's FRMQN: keys and values of the last 150 steps, asked by an LSTM",
     policy=replace(MULTION_NOMAP.policy, memory="frmqn"),
 )
 """The recipe `multion-frmqn-paper`."""
 
 MULTION_SMT = replace(
     MULTION_NOMAP,
-    description="MultiON's SMT: a transformer over the last 150 steps and poses; 40 million frames",
+    description="MultiON's SMT: a transformer over the last 150 steps and poses",
     sensors=("rgb", "depth", "multiobjectgoal", "gps", "compass"),
     policy=replace(MULTION_NOMAP.policy, memory="smt", hidden=256, has_pose=True),
 )
@@ -54,7 +54,7 @@ _ORACLE_POLICY = replace(
 
 MULTION_ORACLE_MAP = replace(
     MULTION_NOMAP,
-    description="MultiON's OracleMap (Occ+Obj): the true map, floor and goals; 40 million frames",
+    description="MultiON's OracleMap (Occ+Obj): the true map, floor and goals",
     sensors=("oracle_map", *MULTION_NOMAP.sensors),
     policy=_ORACLE_POLICY,
 )
@@ -62,28 +62,28 @@ MULTION_ORACLE_MAP = replace(
 
 MULTION_ORACLE_MAP_OCC = replace(
     MULTION_ORACLE_MAP,
-    description="MultiON's OracleMap (Occ): the true map of the floor; 40 million frames",
+    description="MultiON's OracleMap (Occ): the true map of the floor",
     sensors=("oracle_map_occupancy", *MULTION_NOMAP.sensors),
 )
 """The recipe `multion-oracle-map-occ-paper`."""
 
 MULTION_ORACLE_MAP_OBJ = replace(
     MULTION_ORACLE_MAP,
-    description="MultiON's OracleMap (Obj): the true map of the goals; 40 million frames",
+    description="MultiON's OracleMap (Obj): the true map of the goals",
     sensors=("oracle_map_objects", *MULTION_NOMAP.sensors),
 )
 """The recipe `multion-oracle-map-obj-paper`."""
 
 MULTION_ORACLE_EGO_MAP = replace(
     MULTION_ORACLE_MAP,
-    description="MultiON's OracleEgoMap: of the true map, what was seen (the paper's); 40 million frames",
+    description="MultiON's OracleEgoMap: of the true map, what was seen (the paper's)",
     sensors=("oracle_ego_map", *MULTION_NOMAP.sensors),
 )
 """The recipe `multion-oracle-ego-map-paper`."""
 
 MULTION_ORACLE_EGO_MAP_CODE = replace(
     MULTION_ORACLE_MAP,
-    description="MultiON's OracleEgoMap as its code has it: goals alone, through walls; 40 million frames",
+    description="MultiON's OracleEgoMap as its code has it: goals alone, through walls",
     sensors=("oracle_ego_map_code", *MULTION_NOMAP.sensors),
 )
 """The recipe `multion-oracle-ego-map-code-paper`."""

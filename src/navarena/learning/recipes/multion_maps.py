@@ -15,7 +15,7 @@ from navarena.learning.settings import MULTION
 
 MULTION_PROJ_NEURAL_MAP = replace(
     MULTION_NOMAP,
-    description="MultiON's ProjNeuralMap: features of images in a map; 40 million frames",
+    description="MultiON's ProjNeuralMap: features of images in a map",
     protocol="multion-3on-v1+depth=far",
     sensors=(*MULTION_NOMAP.sensors, "gps", "compass"),
     policy=replace(MULTION_NOMAP.policy, memory="neural_map", has_pose=True),
@@ -24,14 +24,14 @@ MULTION_PROJ_NEURAL_MAP = replace(
 
 MULTION_EGO_MAP = replace(
     MULTION_PROJ_NEURAL_MAP,
-    description="MultiON's EgoMap: ProjNeuralMap whose cells are asked for, too; 40 million frames",
+    description="MultiON's EgoMap: ProjNeuralMap whose cells are asked for, too",
     policy=replace(MULTION_PROJ_NEURAL_MAP.policy, neural_map=NeuralMapSettings("queried")),
 )
 """The recipe `multion-ego-map-paper`."""
 
 MULTION_OBJ_RECOG_MAP = replace(
     MULTION_NOMAP,
-    description="MultiON's ObjRecogMap: recognised goals in a map; 40 million frames",
+    description="MultiON's ObjRecogMap: recognised goals in a map",
     sensors=(*MULTION_NOMAP.sensors, "gps", "compass"),
     targets=("nearest_seen_class",),
     method=replace(MULTION, auxiliaries=(SEEN_CLASS,)),
@@ -46,7 +46,7 @@ MULTION_OBJ_RECOG_MAP = replace(
 
 MULTION_OBJ_RECOG_MAP_DYNAMIC = replace(
     MULTION_OBJ_RECOG_MAP,
-    description="MultiON's DynamicObjRecogMap: of recognised goals the current one; 40 million frames",
+    description="MultiON's DynamicObjRecogMap: of recognised goals the current one",
     policy=replace(
         MULTION_OBJ_RECOG_MAP.policy, neural_map=NeuralMapSettings("recognised", current_only=True)
     ),
@@ -65,10 +65,11 @@ PROJ_NEURAL_MAP_DAGGER = replace(
         # 4 x 4 features of 64 x 64 pixels: each is dropped from 4 x 4 points
         neural_map=NeuralMapSettings(cells=61, points=16),
     ),
+    core_hours=1.0,
 )
 """The recipe `multion-proj-neural-map-dagger-small`."""
 
-PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER)
+PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER, 2.0)
 """The recipe `multion-proj-neural-map-small`."""
 
 EGO_MAP_DAGGER = replace(
@@ -77,10 +78,11 @@ EGO_MAP_DAGGER = replace(
     policy=replace(
         PROJ_NEURAL_MAP_DAGGER.policy, neural_map=NeuralMapSettings("queried", cells=61, points=16)
     ),
+    core_hours=2.1,
 )
 """The recipe `multion-ego-map-dagger-small`."""
 
-EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER)
+EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER, 5.2)
 """The recipe `multion-ego-map-small`."""
 
 OBJ_RECOG_MAP_DAGGER = replace(
@@ -92,11 +94,12 @@ OBJ_RECOG_MAP_DAGGER = replace(
     policy=replace(
         NOMAP_DAGGER.policy, memory="neural_map", has_pose=True, neural_map=NeuralMapSettings("recognised")
     ),
+    core_hours=0.5,
 )
 """The recipe `multion-obj-recog-map-dagger-small`."""
 
 OBJ_RECOG_MAP = replace(
-    reinforce("multion-obj-recog-map-dagger-small", OBJ_RECOG_MAP_DAGGER),
+    reinforce("multion-obj-recog-map-dagger-small", OBJ_RECOG_MAP_DAGGER, 0.7),
     method=replace(PPO, auxiliaries=(SEEN_CLASS,)),
 )
 """The recipe `multion-obj-recog-map-small`."""

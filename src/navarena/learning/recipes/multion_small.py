@@ -44,14 +44,15 @@ PPO = replace(
 _SEEN = ("rgb", "depth", "multiobjectgoal")
 
 
-def reinforce(first: str, imitated: Recipe) -> Recipe:
-    """The recipe that continues `imitated`, called `first`, with PPO."""
+def reinforce(first: str, imitated: Recipe, core_hours: float) -> Recipe:
+    """The recipe that continues `imitated`, called `first`, with PPO, which takes `core_hours`."""
     name = imitated.description.partition(":")[0]
     return replace(
         imitated,
         description=f"{name}: {first}, then PPO",
         method=PPO,
         frames=1_200_000,
+        core_hours=core_hours,
         first=first,
         # the metric of the paper's figure 4; which one chose its checkpoints is not said
         evaluation=TrainingEvaluationSettings(by="ppl", updates=150, episodes=48),
@@ -76,10 +77,11 @@ NOMAP_DAGGER = Recipe(
     frames=800_000,
     # PPO goes on from the last weights
     evaluation=TrainingEvaluationSettings(by="ppl", updates=0),
+    core_hours=0.3,
 )
 """The recipe `multion-nomap-dagger-small`."""
 
-NOMAP = reinforce("multion-nomap-dagger-small", NOMAP_DAGGER)
+NOMAP = reinforce("multion-nomap-dagger-small", NOMAP_DAGGER, 0.3)
 """The recipe `multion-nomap-small`."""
 
 ORACLE_MAP_DAGGER = replace(
@@ -87,90 +89,99 @@ ORACLE_MAP_DAGGER = replace(
     description="MultiON's OracleMap (Obj): DAgger from shortest paths",
     sensors=("oracle_map_objects", *_SEEN),
     method=_SHORTEST,
+    core_hours=0.3,
 )
 """The recipe `multion-oracle-map-dagger-small`."""
 
-ORACLE_MAP = reinforce("multion-oracle-map-dagger-small", ORACLE_MAP_DAGGER)
+ORACLE_MAP = reinforce("multion-oracle-map-dagger-small", ORACLE_MAP_DAGGER, 0.6)
 """The recipe `multion-oracle-map-small`."""
 
 BOTH_MAP_DAGGER = replace(
     ORACLE_MAP_DAGGER,
     description="MultiON's OracleMap (Occ+Obj): DAgger from shortest paths",
     sensors=("oracle_map", *_SEEN),
+    core_hours=0.3,
 )
 """The recipe `multion-oracle-map-both-dagger-small`."""
 
-BOTH_MAP = reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER)
+BOTH_MAP = reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER, 0.7)
 """The recipe `multion-oracle-map-both-small`."""
 
 OCC_MAP_DAGGER = replace(
     NOMAP_DAGGER,
     description="MultiON's OracleMap (Occ): DAgger from an exploring teacher",
     sensors=("oracle_map_occupancy", *_SEEN),
+    core_hours=0.4,
 )
 """The recipe `multion-oracle-map-occ-dagger-small`."""
 
-OCC_MAP = reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER)
+OCC_MAP = reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER, 0.6)
 """The recipe `multion-oracle-map-occ-small`."""
 
 DYNAMIC_DAGGER = replace(
     ORACLE_MAP_DAGGER,
     description="MultiON's DynamicOracleMap (Obj): DAgger from shortest paths",
     sensors=("oracle_map_objects_dynamic", *_SEEN),
+    core_hours=0.3,
 )
 """The recipe `multion-dynamic-oracle-map-dagger-small`."""
 
-DYNAMIC = reinforce("multion-dynamic-oracle-map-dagger-small", DYNAMIC_DAGGER)
+DYNAMIC = reinforce("multion-dynamic-oracle-map-dagger-small", DYNAMIC_DAGGER, 0.5)
 """The recipe `multion-dynamic-oracle-map-small`."""
 
 HIDDEN_MAP_DAGGER = replace(
     ORACLE_MAP_DAGGER,
     description="MultiON's OracleMap (Obj), goals not drawn: DAgger from shortest paths",
     protocol=f"{_PROTOCOL}+hidden=true",
+    core_hours=0.3,
 )
 """The recipe `multion-hidden-oracle-map-dagger-small`."""
 
-HIDDEN_MAP = reinforce("multion-hidden-oracle-map-dagger-small", HIDDEN_MAP_DAGGER)
+HIDDEN_MAP = reinforce("multion-hidden-oracle-map-dagger-small", HIDDEN_MAP_DAGGER, 0.5)
 """The recipe `multion-hidden-oracle-map-small`."""
 
 ONLY_MAP_DAGGER = replace(
     ORACLE_MAP_DAGGER,
     description="MultiON's OnlyOracleMap, no images: DAgger from shortest paths",
     sensors=("oracle_map", "multiobjectgoal"),
+    core_hours=0.2,
 )
 """The recipe `multion-only-oracle-map-dagger-small`."""
 
-ONLY_MAP = reinforce("multion-only-oracle-map-dagger-small", ONLY_MAP_DAGGER)
+ONLY_MAP = reinforce("multion-only-oracle-map-dagger-small", ONLY_MAP_DAGGER, 0.5)
 """The recipe `multion-only-oracle-map-small`."""
 
 EGO_MAP_DAGGER = replace(
     NOMAP_DAGGER,
     description="MultiON's OracleEgoMap: DAgger from an exploring teacher",
     sensors=("oracle_ego_map", *_SEEN),
+    core_hours=0.4,
 )
 """The recipe `multion-oracle-ego-map-dagger-small`."""
 
-EGO_MAP = reinforce("multion-oracle-ego-map-dagger-small", EGO_MAP_DAGGER)
+EGO_MAP = reinforce("multion-oracle-ego-map-dagger-small", EGO_MAP_DAGGER, 0.6)
 """The recipe `multion-oracle-ego-map-small`."""
 
 DYNAMIC_EGO_DAGGER = replace(
     NOMAP_DAGGER,
     description="MultiON's DynamicOracleEgoMap: DAgger from an exploring teacher",
     sensors=("oracle_ego_map_dynamic", *_SEEN),
+    core_hours=0.4,
 )
 """The recipe `multion-dynamic-ego-map-dagger-small`."""
 
-DYNAMIC_EGO = reinforce("multion-dynamic-ego-map-dagger-small", DYNAMIC_EGO_DAGGER)
+DYNAMIC_EGO = reinforce("multion-dynamic-ego-map-dagger-small", DYNAMIC_EGO_DAGGER, 0.6)
 """The recipe `multion-dynamic-ego-map-small`."""
 
 OCCUPANCY_CNN_DAGGER = replace(
     NOMAP_DAGGER,
     description="occupancy-cnn, MultiON by the map of what was seen: DAgger from an exploring teacher",
     sensors=("occupancy_map", *_SEEN),
+    core_hours=0.5,
 )
 """The recipe `multion-occupancy-cnn-dagger-small`."""
 
-OCCUPANCY_CNN = reinforce("multion-occupancy-cnn-dagger-small", OCCUPANCY_CNN_DAGGER)
+OCCUPANCY_CNN = reinforce("multion-occupancy-cnn-dagger-small", OCCUPANCY_CNN_DAGGER, 0.7)
 """The recipe `multion-occupancy-cnn-small`."""
 
 SMT_DAGGER = replace(
@@ -178,18 +189,20 @@ SMT_DAGGER = replace(
     description="MultiON's SMT: DAgger from an exploring teacher",
     sensors=(*_SEEN, "gps", "compass"),
     policy=replace(NOMAP_DAGGER.policy, memory="smt", hidden=128, has_pose=True),
+    core_hours=1.8,
 )
 """The recipe `multion-smt-dagger-small`."""
 
-SMT = reinforce("multion-smt-dagger-small", SMT_DAGGER)
+SMT = reinforce("multion-smt-dagger-small", SMT_DAGGER, 4.7)
 """The recipe `multion-smt-small`."""
 
 FRMQN_DAGGER = replace(
     NOMAP_DAGGER,
     description="MultiON's FRMQN: DAgger from an exploring teacher",
     policy=replace(NOMAP_DAGGER.policy, memory="frmqn"),
+    core_hours=0.4,
 )
 """The recipe `multion-frmqn-dagger-small`."""
 
-FRMQN = reinforce("multion-frmqn-dagger-small", FRMQN_DAGGER)
+FRMQN = reinforce("multion-frmqn-dagger-small", FRMQN_DAGGER, 0.6)
 """The recipe `multion-frmqn-small`."""

@@ -10,6 +10,7 @@ SEGMENTER_SMALL = SegmenterRecipe(
     description="13 classes of Iterative VLN's map from colours and depth; 40,000 images of 400 train houses",
     images=ImageSettings(houses=400),
     frames=240_000,
+    core_hours=0.9,
 )
 """The recipe `segmenter-small`."""
 
@@ -19,6 +20,7 @@ SEGMENTER_SMOKE = replace(
     images=ImageSettings(size=(64, 64), houses=4, images=24),
     network=UNetSettings(widths=(8, 16, 24, 32)),
     frames=1_920,
+    core_hours=0.01,
     save_updates=60,
     log_updates=20,
 )
@@ -31,6 +33,7 @@ SEGMENTER_PAPER = replace(
     images=ImageSettings(size=(256, 256), houses=800),
     network=None,
     frames=4_000_000,
+    core_hours=0.0,
 )
 """The recipe `segmenter-paper`."""
 
@@ -41,11 +44,13 @@ SEGMENTER_GOAT = replace(
     images=ImageSettings(vocabulary="goat", cameras=("goat-v1",), houses=400),
     network=UNetSettings(widths=(24, 48, 96, 192)),
     frames=400_000,
+    core_hours=0.0,
 )
 """The recipe `segmenter-goat-small`."""
 
 ANTICIPATION_SMALL = AnticipationRecipe(
     description="occupancy beyond what was seen, from maps of depth; 20,000 windows of 200 train houses",
+    core_hours=0.3,
 )
 """The recipe `anticipation-small`."""
 
@@ -55,6 +60,7 @@ ANTICIPATION_SMOKE = replace(
     windows=WindowSettings(side=64, cell=0.1, houses=2, windows=24),
     network=UNetSettings(widths=(8, 16, 24, 32)),
     frames=960,
+    core_hours=0.01,
     batch=8,
     save_updates=60,
     log_updates=20,

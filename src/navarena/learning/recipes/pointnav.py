@@ -38,7 +38,7 @@ _PPO = replace(
 )
 
 POINTNAV_DAGGER_SMALL = Recipe(
-    description="PointNav by DAgger, from 64 x 48 pixels of depth; 8 million frames, about 0.9 core-hours",
+    description="PointNav by DAgger, from 64 x 48 pixels of depth",
     # after 300 actions without success a learner is lost: longer episodes are mostly such frames
     protocol="pointnav-v1+max_steps=300",
     sensors=("depth", "pointgoal_with_gps_compass"),
@@ -46,24 +46,27 @@ POINTNAV_DAGGER_SMALL = Recipe(
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
     frames=8_000_000,
+    core_hours=0.7,
 )
 """The recipe `pointnav-dagger-small`."""
 
 POINTNAV_BC_SMALL = replace(
     POINTNAV_DAGGER_SMALL,
-    description="PointNav by behaviour cloning: the teacher acts; 3 million frames, about 0.4 core-hours",
+    description="PointNav by behaviour cloning: the teacher acts",
     # no learner, no veto; labels of changed actions count 1.65 times: steps per inflection of the train
     # split (`measure_inflections` of navarena.learning.trainings.inflections)
     method=replace(_DAGGER, teacher_share=constant(1.0), veto=0.0, inflection_weight=1.65),
     frames=3_000_000,
+    core_hours=0.3,
 )
 """The recipe `pointnav-bc-small`: the line that DAgger is compared with."""
 
 POINTNAV_PPO_SMALL = replace(
     POINTNAV_DAGGER_SMALL,
-    description="PointNav by PPO from random weights; 3 million frames, about 0.4 core-hours",
+    description="PointNav by PPO from random weights",
     method=_PPO,
     frames=3_000_000,
+    core_hours=0.4,
     # probability 0.02 of STOP at first: a uniform policy ended 12,000 episodes in the first 33,000 frames
     declaration_bias=-3.0,
 )
@@ -71,10 +74,11 @@ POINTNAV_PPO_SMALL = replace(
 
 POINTNAV_SMALL = replace(
     POINTNAV_PPO_SMALL,
-    description="PointNav by DAgger (8 million frames), then PPO (4 million); about 1.2 core-hours",
+    description="PointNav by DAgger (pointnav-dagger-small), then PPO",
     first="pointnav-dagger-small",
     method=replace(_PPO, critic_share=0.02),
     frames=4_000_000,
+    core_hours=0.5,
     declaration_bias=0.0,
     evaluation=TrainingEvaluationSettings(updates=500),
 )
@@ -91,6 +95,7 @@ POINTNAV_SMOKE = replace(
     slots=16,
     steps=16,
     frames=20_480,
+    core_hours=0.01,
     episodes=20,
     scenes=2,
     save_updates=20,

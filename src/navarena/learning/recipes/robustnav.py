@@ -25,7 +25,7 @@ from navarena.learning.settings import (
 )
 
 ROBUSTNAV_POINTNAV = Recipe(
-    description="RobustNav's PointNav agent of colours at the paper's sizes; 75 million frames",
+    description="RobustNav's PointNav agent of colours at the paper's sizes",
     protocol="robustnav-pointnav-v1",
     sensors=("rgb", "pointgoal_with_gps_compass"),
     method=ALLENACT,
@@ -45,7 +45,7 @@ ROBUSTNAV_POINTNAV = Recipe(
 
 ROBUSTNAV_OBJECTNAV = replace(
     ROBUSTNAV_POINTNAV,
-    description="RobustNav's ObjectNav agent of colours at the paper's sizes; 300 million frames",
+    description="RobustNav's ObjectNav agent of colours at the paper's sizes",
     protocol="robustnav-objectnav-v1",
     sensors=("rgb", "objectgoal"),
     frames=300_000_000,
@@ -54,7 +54,7 @@ ROBUSTNAV_OBJECTNAV = replace(
 
 OBJECTNAV_EMBCLIP = replace(
     ROBUSTNAV_OBJECTNAV,
-    description="EmbCLIP's ObjectNav agent of colours: the same behind frozen CLIP RN50; 300 million frames",
+    description="EmbCLIP's ObjectNav agent of colours: the same behind frozen CLIP RN50",
     protocol="objectnav-robothor2021-v1",
     # projects/objectnav_baselines/experiments/robothor/clip of allenai/embodied-clip
     policy=replace(
@@ -74,35 +74,38 @@ _DAGGER = ImitationSettings(
 )
 
 POINTNAV_RGB_SMALL = Recipe(
-    description="RobustNav's PointNav from colours by DAgger, with AP: 4 million frames, about 1 core-hour",
+    description="RobustNav's PointNav from colours by DAgger, with AP",
     protocol="robustnav-pointnav-v1",
     sensors=("rgb", "pointgoal_with_gps_compass"),
     method=_DAGGER,
     image_size=(60, 80),
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
-    frames=4_000_000,
+    frames=2_400_000,
+    core_hours=0.6,
 )
 """The recipe `robustnav-pointnav-rgb-small`."""
 
 POINTNAV_RGBD_SMALL = replace(
     POINTNAV_RGB_SMALL,
-    description="RobustNav's PointNav from RGB-D by DAgger, with AP: 4 million frames, about 1 core-hour",
+    description="RobustNav's PointNav from RGB-D by DAgger, with AP",
     sensors=("rgb", "depth", "pointgoal_with_gps_compass"),
+    core_hours=0.8,
 )
 """The recipe `robustnav-pointnav-rgbd-small`."""
 
 POINTNAV_RGB_AUGMENTED = replace(
     POINTNAV_RGB_SMALL,
-    description="the same from colours, cropped, shifted and jittered: 4 million frames, about 2 core-hours",
+    description="the same from colours, cropped, shifted and jittered",
     # crops of 240 x 320 of 300 x 400 pixels, shifts of 20 %, jitter of 0.4 (robustnav, -irc -irs -icj)
     augmentation=AugmentationSettings(crop=0.2, shift=0.2, jitter=0.4),
+    core_hours=0.8,
 )
 """The recipe `robustnav-pointnav-rgb-augmented`."""
 
 POINTNAV_RGB_MIXTURE = replace(
     POINTNAV_RGB_SMALL,
-    description="the same, each episode clean or corrupted: 4 million frames, about 2 core-hours",
+    description="the same, each episode clean or corrupted",
     # held out: lower_fov, camera_crack, spatter, motor_failure
     mixture=(
         "clean",
@@ -113,13 +116,14 @@ POINTNAV_RGB_MIXTURE = replace(
         "motion_bias_constant:episode",
         "defocus_blur:5+motion_drift",
     ),
+    core_hours=0.7,
 )
 """The recipe `robustnav-pointnav-rgb-mixture`."""
 
 POINTNAV_RGB_FINETUNE = replace(
     POINTNAV_RGB_SMALL,
-    description="goes on by PPO in corrupted calibration scenes, with rewards: 166,000 frames, about 0.1 "
-    "core-hours; --set start=CHECKPOINT --set corruptions=spatter:5",
+    description="goes on by PPO in corrupted calibration scenes, with rewards; --set start=CHECKPOINT --set "
+    "corruptions=spatter:5",
     # Table 3's last row: the settings of training at its first rate, in the steps of the adaptation
     method=PPOSettings(
         optimiser=replace(ALLENACT.optimiser, rate=constant(3e-4)),
@@ -135,15 +139,16 @@ POINTNAV_RGB_FINETUNE = replace(
     slots=16,
     steps=128,
     frames=166_000,
+    core_hours=0.1,
 )
 """The recipe `robustnav-pointnav-rgb-finetune`."""
 
 OBJECTNAV_SEMANTIC_SMALL = replace(
     POINTNAV_RGB_SMALL,
-    description="RobustNav's ObjectNav from depth and predicted classes ($NAVARENA_SEGMENTER) by DAgger: "
-    "1 million frames, about 3 core-hours",
+    description="RobustNav's ObjectNav from depth and predicted classes ($NAVARENA_SEGMENTER) by DAgger",
     protocol="robustnav-objectnav-v1",
     sensors=("depth", "semantic_predicted", "objectgoal"),
-    frames=1_000_000,
+    frames=280_000,
+    core_hours=0.8,
 )
 """The recipe `robustnav-objectnav-semantic-small`."""
