@@ -12,7 +12,7 @@ from navarena.core.registry import load_target
 KEYS = {
     "protocols": {"name", "description", "target", "dataset", "max_steps", "actions", "sensors", "metrics"},
     "agents": {"name", "description", "target"},
-    "recipes": {"name", "description", "target", "protocol", "frames"},
+    "recipes": {"name", "description", "target", "protocol", "frames", "core_hours"},
     "sensors": {"name", "description", "target", "of"},
     "encoders": {"name", "description", "target", "needs"},
     "scenes": {"name", "description", "target", "splits", "example"},
