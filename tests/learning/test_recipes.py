@@ -84,7 +84,7 @@ LONGER = {
     ),
     *("multion-proj-neural-map-dagger-small", "multion-proj-neural-map-small", "segmenter-small"),
 }
-"""Small recipes beyond 0.8 core-hours: memories that need more for the frames of the rows beside them."""
+"""Small recipes beyond 0.8 core-hours: memories that need more for as many frames, and a segmenter."""
 
 NOT_MEASURED = {"joint-small", "segmenter-goat-small"}
 

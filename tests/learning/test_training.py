@@ -225,6 +225,8 @@ def test_another_recipe_does_not_go_on(tmp_path):
     make_training(tmp_path, replace(TINY, frames=64)).run()
     with pytest.raises(InputError, match=r"expected method.veto=0.9 .* got 0.5"):
         make_training(tmp_path, replace(TINY, frames=64, method=replace(DAGGER, veto=0.5)))
+    told_otherwise = replace(TINY, frames=64, description="the same", core_hours=1.0)
+    assert make_training(tmp_path, told_otherwise).frames == 64, "what only describes it may differ"
 
 
 def test_rewards_that_are_no_numbers_stop_the_training(tmp_path):

@@ -20,6 +20,9 @@ from navarena.learning.tensors import Tensor, safetensors, torch
 
 MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
 
+DESCRIPTIONS = ("description", "core_hours")
+"""Settings of recipes by which nothing is trained otherwise."""
+
 RESUME_FORMAT = "navarena-checkpoint-v1"
 """Of resume.pt, whatever is trained."""
 
@@ -113,7 +116,7 @@ def load_weights(network: torch.nn.Module, folder: Path, digest: str, command: s
     network.eval()
 
 
-def describe_last(folder: Path) -> str:
+def describe_last_checkpoint(folder: Path) -> str:
     """What an error of a training says of the checkpoint in its `folder`: good, or not there."""
     if (Path(folder) / MODEL).exists():
         return f"the checkpoint in {folder} is good"
@@ -144,9 +147,12 @@ def load_resume(folder: Path) -> dict[str, Any] | None:
 
 
 def require_same_recipe(now: Mapping[str, Any], before: Mapping[str, Any], folder: Path) -> None:
-    """Raise InputError naming the first differing setting if a training is resumed with another recipe."""
+    """Raise InputError naming the first differing setting if a training is resumed with another recipe.
+
+    What only describes a recipe may differ.
+    """
     ours, theirs = _flatten(now), _flatten(before)
-    for name in [*theirs, *ours]:
+    for name in (one for one in (*theirs, *ours) if one not in DESCRIPTIONS):
         if ours.get(name) != theirs.get(name):
             raise InputError(
                 f"expected {name}={theirs.get(name)!r} of the training in {folder}, got {ours.get(name)!r}; "

@@ -204,7 +204,8 @@ class ObservationEncoder(Encoder):
             channels, height, width = measure_images(self._images)
             more = PIXEL_FEATURES - 1 + (self._goal is not None)
             channels += sum(one.shape[2] * more for one in labelled)
-            # with bytes of 0 to 1 whole encoders of colours died within 20,000 frames: no ReLU ever passed
+            # RobustNav's from bytes of 0 to 1 died: images changed features by 2 % after 61,000 frames (26 %
+            # where bytes are centred), and by nothing after 3 million
             self.image_encoder = ImageEncoder(channels, height, width, image_features, is_centred=True)
             self.features += image_features
         if self._numbers:

@@ -59,8 +59,8 @@ class TrainingRecipe(ABC):
         description: one line: what is trained, and what it takes.
         protocol: id, with options.
         frames: to learn from, repetitions included.
-        core_hours: that the frames take on a core of an AMD EPYC with AVX512-BF16, by the process time of its
-            updates, without those of `first`; 0 for accelerators, where nothing was measured.
+        core_hours: process time that it takes on a core of an AMD EPYC with AVX512-BF16, without `first`: of
+            a whole training, or reckoned from the speed of a few updates; 0 where neither was measured.
         seed: of all random draws.
         save_updates: updates between checkpoints.
         log_updates: updates in a line of the log.

@@ -3,7 +3,8 @@
 Imitation first (`-dagger-`), then reinforcement from its weights, of as many frames for every agent of a
 comparison. An agent that is shown where its goals are imitates shortest paths; one that must search imitates
 `frontier-rgb`, which knows no more than colours, depth and pose have shown it. The recipes have three goals;
---protocol names those of one or two.
+--protocol names those of one or two. Core-hours of DynamicOracleEgoMap, and of OracleMap (Occ) by PPO, are
+those of OracleEgoMap, whose inputs are as large.
 """
 
 from dataclasses import replace
@@ -104,7 +105,7 @@ BOTH_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-map-both-dagger-small`."""
 
-BOTH_MAP = reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER, 0.7)
+BOTH_MAP = reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER, 0.6)
 """The recipe `multion-oracle-map-both-small`."""
 
 OCC_MAP_DAGGER = replace(
@@ -133,7 +134,7 @@ HIDDEN_MAP_DAGGER = replace(
     ORACLE_MAP_DAGGER,
     description="MultiON's OracleMap (Obj), goals not drawn: DAgger from shortest paths",
     protocol=f"{_PROTOCOL}+hidden=true",
-    core_hours=0.3,
+    core_hours=0.2,
 )
 """The recipe `multion-hidden-oracle-map-dagger-small`."""
 

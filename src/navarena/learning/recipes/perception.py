@@ -20,7 +20,7 @@ SEGMENTER_SMOKE = replace(
     images=ImageSettings(size=(64, 64), houses=4, images=24),
     network=UNetSettings(widths=(8, 16, 24, 32)),
     frames=1_920,
-    core_hours=0.01,
+    core_hours=0.0,
     save_updates=60,
     log_updates=20,
 )
@@ -60,7 +60,7 @@ ANTICIPATION_SMOKE = replace(
     windows=WindowSettings(side=64, cell=0.1, houses=2, windows=24),
     network=UNetSettings(widths=(8, 16, 24, 32)),
     frames=960,
-    core_hours=0.01,
+    core_hours=0.0,
     batch=8,
     save_updates=60,
     log_updates=20,

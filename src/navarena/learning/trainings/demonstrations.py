@@ -15,7 +15,7 @@ from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import derive_seed, make_generator
 from navarena.evaluation.demonstrations.reading import DemoSet, EpisodeArrays, open_demos
-from navarena.learning.checkpoints.files import describe_last, load_resume, require_same_recipe
+from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.inputs import InputSpec, resize_input
 from navarena.learning.networks.trunks import load_trunk
@@ -156,7 +156,7 @@ class DemoTraining:
             except FloatingPointError as error:
                 raise CheckFailedError(
                     f"expected finite numbers in pass {self.updates + 1}, got {error}; "
-                    f"{describe_last(self.folder)}, lower the learning rate"
+                    f"{describe_last_checkpoint(self.folder)}, lower the learning rate"
                 ) from error
             self.frames, self.updates = self.frames + once, self.updates + 1
             speed = (self.frames - first) / (time.perf_counter() - began)

@@ -19,7 +19,7 @@ from navarena.core.errors import CheckFailedError
 from navarena.core.seeding import derive_seed, make_generator
 from navarena.learning.checkpoints.files import (
     RESUME,
-    describe_last,
+    describe_last_checkpoint,
     encode_resume,
     load_resume,
     require_same_recipe,
@@ -131,7 +131,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         if not math.isfinite(value):
             raise CheckFailedError(
                 f"expected a finite loss in update {self.updates + 1}, got {value}; "
-                f"{describe_last(self.folder)}, lower the learning rate"
+                f"{describe_last_checkpoint(self.folder)}, lower the learning rate"
             )
         self._optimiser.step()
         self.frames += self.recipe.batch

@@ -18,7 +18,7 @@ from navarena.core.seeding import derive_seed, make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import find_blocks
-from navarena.learning.checkpoints.files import describe_last, load_resume, require_same_recipe
+from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
 from navarena.learning.distributed import ONE_THREAD, Machine, drop_parts, load_part, save_part
@@ -270,7 +270,7 @@ class Training:
         except FloatingPointError as error:
             raise CheckFailedError(
                 f"expected finite numbers in update {self.updates + 1}, got {error}; {self._find_culprit()}; "
-                f"{describe_last(self.folder)}, lower the learning rate"
+                f"{describe_last_checkpoint(self.folder)}, lower the learning rate"
             ) from error
         self.frames += int(self._processes.add_up(torch.tensor(rollout.frames)))
         self.updates += 1
