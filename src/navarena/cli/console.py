@@ -3,15 +3,15 @@
 With `--json`, stdout carries exactly one JSON document and nothing else.
 """
 
-import contextlib
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
+
+from navarena.cli.process import keep_streams
 
 REPORTED_SHARE = 10
 """Without a terminal, progress is one plain line per this many per cent."""
@@ -119,20 +119,6 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-class _KeptOpen:
-    """A stream that stays open when an agent closes it."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def close(self) -> None:
-        """Write what is waiting; nothing else."""
-        self._stream.flush()
-
-
 class Console:
     """The output of a subcommand.
 
@@ -146,27 +132,16 @@ class Console:
 
     @contextmanager
     def keep_stdout(self) -> Iterator[None]:
-        """With --json, redirect other output in the block to stderr, and print the document at its end.
+        """With --json, send what is printed in the block to stderr, and print the document at its end.
 
-        Agents, and what they load, print to sys.stdout or to descriptor 1; some close it.
+        Agents, and what they load, print to sys.stdout or to descriptor 1; some close both.
         """
-        if not self.json:
-            with contextlib.redirect_stdout(_KeptOpen(sys.stdout)):  # type: ignore[type-var]
+        with keep_streams(stdout_to=2 if self.json else 1) as stdout:
+            try:
                 yield
-            return
-        sys.stdout.flush()
-        kept = os.dup(1)
-        try:
-            os.dup2(2, 1)
-            with contextlib.redirect_stdout(sys.stderr):
-                yield
-        finally:
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                sys.__stdout__.flush()  # type: ignore[union-attr]
-            os.dup2(kept, 1)
-            os.close(kept)
-            if self._document:  # a check that fails raises after its result
-                print(self._document, flush=True)
+            finally:
+                if self._document:  # a check that fails raises after its result
+                    print(self._document, file=stdout, flush=True)
 
     def text(self, line: str) -> None:
         """Print a line; nothing with --json."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from navarena.cli.console import Console
+from navarena.cli.process import explain_cut_files, open_standard_streams
 from navarena.core.errors import InputError, NavarenaError
 
 REFUSALS = {
@@ -243,6 +244,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 success, 1 a check failed, 2 bad input, 130 interrupted. Errors made on purpose print
     one line to stderr; anything else is a defect and keeps its traceback.
     """
+    open_standard_streams()
+    explain_cut_files()
     try:
         return run_command(sys.argv[1:] if arguments is None else arguments)
     except NavarenaError as error:

@@ -11,7 +11,7 @@ Opening maps the file read-only and shared, so that any number of processes use 
 memory; packs of up to SMALL bytes are read instead. Files are written read-only and replaced by
 new ones, never changed in place: whoever has an old one open keeps it. A mapped file that somebody
 cuts off in place all the same ends the processes that look at the missing part (SIGBUS), which no
-check on opening can prevent.
+check on opening can prevent; the command line says so in one line.
 
 Opening reads the header and compares block sums (at memory speed, at most CHECKED_BLOCKS
 of them, spread evenly), so truncation, a damaged header and damaged blocks are found before
