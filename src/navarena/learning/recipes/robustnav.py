@@ -5,17 +5,19 @@ projects/robustnav_baselines and projects/{point,object}nav_baselines/models). T
 paper's processes. ImageNet's weights come from a file (policy.encoder.trunk). EmbCLIP (Khandelwal et al.
 2022) is the same network behind CLIP's RN50.
 
-Small: three convolutions of the policy's own, a GRU of 256; DAgger in the 60 train apartments. Every one
-learns action prediction (AP) beside, so that it can adapt (`?adapt=ap`).
+Small: three convolutions of the policy's own, a GRU of 256; in the 60 train apartments DAgger, then PPO. All
+learn action prediction (AP) beside, so that they can adapt (`?adapt=ap`).
 """
 
 from dataclasses import replace
 
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     ALLENACT,
+    HABITAT_DDPPO,
     ImitationSettings,
     OptimiserSettings,
     PolicySettings,
@@ -65,7 +67,7 @@ OBJECTNAV_EMBCLIP = replace(
 """The recipe `objectnav-embclip-paper`."""
 
 _DAGGER = ImitationSettings(
-    # those of pointnav-small
+    # those of pointnav-dagger-small
     optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
     minibatches=4,
     teacher_share=constant(0.5),
@@ -73,39 +75,67 @@ _DAGGER = ImitationSettings(
     auxiliaries=(INVERSE_DYNAMICS,),
 )
 
-POINTNAV_RGB_SMALL = Recipe(
-    description="RobustNav's PointNav from colours by DAgger, with AP",
+_PPO = replace(
+    # that of pointnav-small
+    HABITAT_DDPPO,
+    optimiser=replace(HABITAT_DDPPO.optimiser, rate=Schedule(2.5e-4, 0.0)),
+    minibatches=4,
+    normalise="variance",
+    critic_share=0.02,
+)
+
+POINTNAV_RGB_DAGGER = Recipe(
+    description="RobustNav's PointNav from colours, with AP: DAgger",
     protocol="robustnav-pointnav-v1",
     sensors=("rgb", "pointgoal_with_gps_compass"),
     method=_DAGGER,
     image_size=(60, 80),
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
-    frames=2_400_000,
-    core_hours=0.6,
+    frames=600_000,
+    core_hours=0.2,
 )
+"""The recipe `robustnav-pointnav-rgb-dagger-small`."""
+
+POINTNAV_RGBD_DAGGER = replace(
+    POINTNAV_RGB_DAGGER,
+    description="RobustNav's PointNav from RGB-D, with AP: DAgger",
+    sensors=("rgb", "depth", "pointgoal_with_gps_compass"),
+)
+"""The recipe `robustnav-pointnav-rgbd-dagger-small`."""
+
+
+def _reinforce(first: str, imitated: Recipe, core_hours: float) -> Recipe:
+    """The recipe that continues `imitated`, called `first`, with PPO, which takes `core_hours`."""
+    return replace(
+        imitated,
+        description=f"{imitated.description.partition(':')[0]}: {first}, then PPO",
+        first=first,
+        method=replace(_PPO, auxiliaries=(INVERSE_DYNAMICS,)),
+        frames=1_800_000,
+        core_hours=core_hours,
+        evaluation=TrainingEvaluationSettings(updates=150),
+    )
+
+
+POINTNAV_RGB_SMALL = _reinforce("robustnav-pointnav-rgb-dagger-small", POINTNAV_RGB_DAGGER, 0.5)
 """The recipe `robustnav-pointnav-rgb-small`."""
 
-POINTNAV_RGBD_SMALL = replace(
-    POINTNAV_RGB_SMALL,
-    description="RobustNav's PointNav from RGB-D by DAgger, with AP",
-    sensors=("rgb", "depth", "pointgoal_with_gps_compass"),
-    core_hours=0.8,
-)
+POINTNAV_RGBD_SMALL = _reinforce("robustnav-pointnav-rgbd-dagger-small", POINTNAV_RGBD_DAGGER, 0.6)
 """The recipe `robustnav-pointnav-rgbd-small`."""
 
 POINTNAV_RGB_AUGMENTED = replace(
     POINTNAV_RGB_SMALL,
-    description="the same from colours, cropped, shifted and jittered",
+    description="the same from colours, cropped, shifted and jittered during PPO",
     # crops of 240 x 320 of 300 x 400 pixels, shifts of 20 %, jitter of 0.4 (robustnav, -irc -irs -icj)
     augmentation=AugmentationSettings(crop=0.2, shift=0.2, jitter=0.4),
-    core_hours=0.8,
+    core_hours=0.6,
 )
 """The recipe `robustnav-pointnav-rgb-augmented`."""
 
 POINTNAV_RGB_MIXTURE = replace(
     POINTNAV_RGB_SMALL,
-    description="the same, each episode clean or corrupted",
+    description="the same, each episode of PPO clean or corrupted",
     # held out: lower_fov, camera_crack, spatter, motor_failure
     mixture=(
         "clean",
@@ -116,12 +146,12 @@ POINTNAV_RGB_MIXTURE = replace(
         "motion_bias_constant:episode",
         "defocus_blur:5+motion_drift",
     ),
-    core_hours=0.7,
+    core_hours=0.6,
 )
 """The recipe `robustnav-pointnav-rgb-mixture`."""
 
 POINTNAV_RGB_FINETUNE = replace(
-    POINTNAV_RGB_SMALL,
+    POINTNAV_RGB_DAGGER,
     description="goes on by PPO in corrupted calibration scenes, with rewards; --set start=CHECKPOINT --set "
     "corruptions=spatter:5",
     # Table 3's last row: the settings of training at its first rate, in the steps of the adaptation
@@ -144,7 +174,7 @@ POINTNAV_RGB_FINETUNE = replace(
 """The recipe `robustnav-pointnav-rgb-finetune`."""
 
 OBJECTNAV_SEMANTIC_SMALL = replace(
-    POINTNAV_RGB_SMALL,
+    POINTNAV_RGB_DAGGER,
     description="RobustNav's ObjectNav from depth and predicted classes ($NAVARENA_SEGMENTER) by DAgger",
     protocol="robustnav-objectnav-v1",
     sensors=("depth", "semantic_predicted", "objectgoal"),
