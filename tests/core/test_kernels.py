@@ -56,6 +56,7 @@ def run_caller(folder: Path, factor: int, multiple: int, cache: str = "cache") -
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_an_edited_callee_is_noticed(folder: Path) -> None:
     assert run_caller(folder, factor=1, multiple=2) == "11.0 miss"
     assert run_caller(folder, factor=1, multiple=3) == "16.0 miss", "a function of another file changed"

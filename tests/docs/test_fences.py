@@ -34,6 +34,12 @@ PROJECT = "# pyproject.toml\n"
 LONGEST_COMMAND_SECONDS = 240
 IN_PROCESSES = ("README.md", "extending.md")
 """Pages whose commands run as a newcomer's; the second installs entry points new to this process."""
+LONG = {
+    "cli.md", "corruptions.md", "episodes.md", "evaluation.md", "extending.md", "floor-plans.md",
+    "from-habitat.md", "options.md", "quickstart.md", "remote-agents.md", "reports.md", "streams.md",
+    "vln.md",
+}  # fmt: skip
+"""Pages that take more than three seconds of a core: run among the slow tests."""
 SHELL = re.compile(r"[|&;<>$*~`]")
 
 
@@ -85,7 +91,11 @@ def install_project(code: str, folder: Path) -> None:
     (info / "entry_points.txt").write_text("\n\n".join(sections) + "\n")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else []) for page in PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -104,6 +114,10 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
                 (tmp_path / named[1]).write_text(fence.code)
             padded = "\n" * (fence.line - 1) + fence.code  # so that tracebacks show the page's lines
             exec(compile(padded, str(page), "exec"), namespace)
+
+
+def test_long_pages_exist() -> None:
+    assert {page.name for page in PAGES} >= LONG
 
 
 def test_fences_are_found() -> None:

@@ -123,6 +123,7 @@ def test_a_tour_lies_in_one_scene_and_has_instructions():
         )
 
 
+@pytest.mark.slow
 def test_the_splits_are_as_large_as_those_of_r2r():
     sizes = {name: (len(split.scenes), len(route_episodes(name))) for name, split in ROUTE_SPLITS.items()}
     assert sizes == {
@@ -166,6 +167,7 @@ def test_a_whole_split_holds_what_is_streamed(streamed_split):
     assert houses[:6] == houses[12:18] != houses[6:12] == houses[18:]
 
 
+@pytest.mark.slow
 def test_drawn_tours_are_those_of_the_split(streamed_split):
     worlds = WorldCache(VLN_CE)
     episodes = load_routes("streamed", whole=True).episodes

@@ -250,6 +250,7 @@ def test_tours_are_drawn_as_a_whole():
     assert drawn <= {("0", "1", "2"), ("3", "4", "5"), ("6", "7", "8")}
 
 
+@pytest.mark.slow
 def test_recipes_data_sets_and_files_are_streamed_alike(tmp_path):
     recipe, dataset = get_recipe("pointnav-v1"), load_episodes("pointnav-v1", "train")
     made, same = find_blocks(recipe), find_blocks(dataset)
@@ -295,6 +296,7 @@ def test_ranks_of_real_houses_are_disjoint_and_go_on_exactly():
     assert scenes[0] and scenes[1] and not scenes[0] & scenes[1]
 
 
+@pytest.mark.slow
 def test_prefetchers_change_nothing(monkeypatch):
     prepared = []
     collect = EpisodeStream._collect

@@ -46,6 +46,7 @@ def test_training_episodes_are_paired_as_they_are_read():
     assert [episode.scene_id for episode in read] == [f"robothor-like-v1-twin/val/0000{k}" for k in range(3)]
 
 
+@pytest.mark.slow
 def test_bodies_walk_alike_in_the_twin():
     ids = [f"{name}/val/00003" for name in ("robothor-like-v1", "robothor-like-v1-twin")]
     own, twin = (open_world(scene_id, LOCOBOT_ROBOTHOR).navmesh for scene_id in ids)

@@ -328,6 +328,7 @@ def test_steps_of_episodes_that_were_given_up_count_for_their_scene():
     assert len({*scenes(0)}) == 1
 
 
+@pytest.mark.slow
 def test_train_splits_are_streamed_by_default():
     """Few houses for many environments; what is drawn is what a stream with the first integer draws."""
     env = NavigationEnv("pointnav-v1", sensors=())

@@ -105,6 +105,7 @@ BOXES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(BOXES, min_size=3, max_size=3), st.floats(-4, 4), st.floats(-4, 4))
 def test_what_may_be_claimed_may_be_understood(boxes, x, z):
@@ -138,6 +139,7 @@ def test_what_cannot_be_said_and_what_is_taken_for_the_same():
     assert not is_alike("color", "white", None) and not is_alike("material", "wood", "metal")
 
 
+@pytest.mark.slow
 def test_descriptions_of_a_house_fit_one_thing_each(house):
     """The reader goes through all objects of the house, and measures loosely."""
     goals = find_scene_goals(house)

@@ -279,6 +279,7 @@ def test_results_are_checked_against_the_split(folder):
         load_results(folder / "r.json", list(data.episodes), data.episodes, data.atlas)
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_the_real_split_end_to_end(real_data, tmp_path, capsys):
     """The described paths of val_seen, run as tours, are perfect; standing still is not."""

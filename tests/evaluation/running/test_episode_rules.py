@@ -232,7 +232,7 @@ def test_an_agent_that_is_gone_is_no_failure_of_episodes(tmp_path):
     assert not journal_paths(tmp_path)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("batch_size", [1, 4, 64])
 def test_an_episode_in_which_the_agent_is_lost_twice_is_a_row(tmp_path, batch_size, workers):
     """The second time it runs alone; the third command takes no chances with it, and all others are run."""
@@ -412,7 +412,7 @@ def test_times_stand_beside_the_results(tmp_path):
     assert pq.read_table(tmp_path / "times.parquet").to_pylist()[1]["agent_seconds"] is None
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_costs_stand_beside_the_times_and_change_no_result(tmp_path, workers):
     evaluation = run(tmp_path / "spender", "Spender", batch_size=4, workers=workers)
     spent = {row.episode_id: row.steps for row in evaluation.rows}

@@ -73,6 +73,7 @@ def test_random_agents_are_seeded(mesh, tmp_path):
     assert first.rows != other.rows
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs kill -9")
 def test_the_command_survives_kill_9(mesh, expert, tmp_path):
     command = [sys.executable, "-m", "navarena", "evaluate", "pointnav-v1", "--agent", "expert"]

@@ -53,6 +53,7 @@ def test_what_cannot_run_is_refused_before_anything_starts(mesh, tmp_path, monke
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_command_runs_reports_and_resumes(mesh, tmp_path, capsys):
     command = ["evaluate", "pointnav-v1", "--agent", "random", "--dataset", mesh, "--episodes", "3"]
     command += ["--suite", "small", "--out", str(tmp_path), "--json"]

@@ -373,6 +373,7 @@ def mini(tmp_path_factory):
     return settings, evaluate(settings)
 
 
+@pytest.mark.slow
 def test_tours_in_houses_by_two_workers_and_single_slots(mini, tmp_path):
     settings, expected = mini
     assert len(expected.rows) == 5 and [row.tour.tour_id for row in expected.rows].count("0") >= 2

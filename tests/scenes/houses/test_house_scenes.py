@@ -48,6 +48,7 @@ def fingerprint(scene: Scene) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_house_in_any_process():
     seeds = (8, 3)
     code = (

@@ -141,6 +141,7 @@ def test_the_reference_turns_at_a_corner() -> None:
     assert ExactPaths(room).distances(start, goal) == pytest.approx(exact)
 
 
+@pytest.mark.slow
 def test_geodesics_in_houses_are_exact_to_two_per_mille() -> None:
     houses = single_storeys(HOUSES)
     assert len(houses) == HOUSES
