@@ -1,6 +1,7 @@
 """Several processes: their gradients are those of one with all rollouts; they resume, and end together."""
 
 import io
+import json
 import os
 import socket
 import subprocess
@@ -39,6 +40,15 @@ def fill_whole():
     return rollout
 
 
+def fill_uneven():
+    """The same, with 5 steps of each of the first five slots, and in the mean of the others."""
+    rollout, generator = fill_whole(), np.random.default_rng(4)
+    rollout.lengths = torch.tensor([5, 5, 5, 5, 5, *[6, 4, 6, 4, 5, 5, 5, 5, 5, 6, 4]])
+    rollout.stale = torch.tensor([2, 0, 1, 5, 0, *[3, 1, 0, 0, 2, 2, 0, 1, 4, 0, 1]])
+    rollout.returns[:] = torch.from_numpy(generator.normal(size=rollout.returns.shape))
+    return rollout
+
+
 def find_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -46,7 +56,10 @@ def find_port():
 
 
 def test_two_processes_learn_as_one_and_go_on_bit_for_bit(tmp_path):
-    """Weights after three steps of PPO and imitation; a training that was stopped; one that ends alone."""
+    """Weights after three steps of PPO and imitation; trainings that were stopped; one that ends alone.
+
+    In variable collection the slow one learns from old steps again.
+    """
     shared = os.environ | {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": find_port()}
     script = str(Path(__file__).parent / "two_processes.py")
     running = [
@@ -63,10 +76,14 @@ def test_two_processes_learn_as_one_and_go_on_bit_for_bit(tmp_path):
     assert [one.returncode for one in running] == [0, 0], said
     assert "expected 2 processes, but one has ended" in said[0]
     assert "0 threads of the group are left" in said[0], "the interpreter's end would abort now and then"
-    for name, settings, update in (("ppo", PPO, update_ppo), ("imitation", IMITATION, update_imitation)):
+    for name, settings, update, fill in (
+        ("ppo", PPO, update_ppo, fill_whole),
+        ("uneven", PPO, update_ppo, fill_uneven),
+        ("imitation", IMITATION, update_imitation, fill_whole),
+    ):
         policy = make_policy()
         optimiser = make_optimiser(policy, settings.optimiser)
-        update(policy, optimiser, fill_whole(), settings, 0.0, np.random.default_rng(0))
+        update(policy, optimiser, fill(), settings, 0.0, np.random.default_rng(0))
         first, second = (torch.load(tmp_path / f"{name}-{rank}.pt") for rank in range(2))
         assert same(first, second), name
         for key, value in policy.state_dict().items():
@@ -76,6 +93,14 @@ def test_two_processes_learn_as_one_and_go_on_bit_for_bit(tmp_path):
     assert len((whole / LOG).read_text().splitlines()) == 4
     assert [path.name for path in (stopped / PARTS).iterdir()] == ["4-1.pt"]
     assert torch.load(stopped / RESUME, weights_only=True)["frames"] == 4 * 128
+    assert same(*(torch.load(tmp_path / f"variable-{rank}.pt") for rank in range(2)))
+    rows = [json.loads(line) for line in (tmp_path / "variable" / LOG).read_text().splitlines()]
+    frames = np.diff([0, *(row["frames"] for row in rows)])
+    assert frames[0] == frames[2] == 128, "nothing fills up a first rollout, nor one after a start"
+    for number in set(range(len(rows))) - {0, 2}:  # one of two processes learns from 64 - own steps again
+        assert 64 + 16 <= frames[number] < 128
+        assert rows[number]["stale_share"] == pytest.approx((128 - frames[number]) / 128)
+    assert len(rows) > 4
 
 
 def test_advantages_of_all_processes_have_mean_0():

@@ -30,14 +30,14 @@ VARIABLE = replace(PPO, collection="variable")
 ROOMS = ("room", "other")
 
 
-def make_variable(folder, recipe=VARIABLE, **machine):
+def make_variable(folder, recipe=VARIABLE, rooms=ROOMS, **machine):
     """A training of groups of which each has a room of its own."""
 
     def open_room(scene_id, embodiment):
         return World.of(draw_scene(ROOM, scene_id=scene_id), draw_navmesh(ROOM))
 
     worlds = WorldCache(make_training_task(recipe).embodiment, open_room)
-    episodes = [replace(one, scene_id=ROOMS[k % 2]) for k, one in enumerate(make_episodes())]
+    episodes = [replace(one, scene_id=rooms[k % len(rooms)]) for k, one in enumerate(make_episodes())]
     return Training(recipe, folder, Machine(**machine), episodes, worlds)
 
 
@@ -213,6 +213,13 @@ def test_settings_that_do_not_go_with_it(change, words):
         replace(VARIABLE, **change)
 
 
-def test_several_processes_collect_together(tmp_path):
-    with pytest.raises(InputError, match="one process for collection=variable, got 2"):
+def test_every_group_of_every_process_has_houses_and_draws_of_its_own(tmp_path):
+    rooms = tuple("abcd")
+    trainings = [make_variable(tmp_path, rooms=rooms, processes=Processes(rank, 2)) for rank in range(2)]
+    houses = [sampler.houses for one in trainings for sampler in one._samplers]
+    assert sorted(houses) == [(room,) for room in rooms]
+    names = ("episodes", "episodes1", "actions", "actions1")
+    draws = [one._generators[name].random() for one in trainings for name in names]
+    assert len(set(draws)) == 8
+    with pytest.raises(InputError, match="one house for each of 4 processes, got 2"):
         make_variable(tmp_path, processes=Processes(0, 2))

@@ -86,9 +86,13 @@ class Processes:
         """A rollout begins: in every process that of the same number."""
         self._rollouts += 1
 
+    def can_end(self, share: float) -> bool:
+        """Whether rollouts may end early, where a `share` of the others is complete."""
+        return self.count > 1 and share < 1.0
+
     def must_end(self, done: int, steps: int, share: float) -> bool:
         """Whether to end a rollout after `done` of its `steps`: where a `share` of the others is complete."""
-        if self.count == 1 or share >= 1.0 or done < MIN_STEPS * steps:
+        if not self.can_end(share) or done < MIN_STEPS * steps:
             return False
         with self._talk():
             return bool(self._store.add(str(self._rollouts), 0) >= share * self.count)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ NO_LABEL = -1
 
 STEPWISE = (
     *("mask", "actions", "log_probs", "values", "labels", "weights", "led"),
-    *("rewards", "terminated", "truncated", "cut_values"),
+    *("rewards", "terminated", "truncated", "cut_values", "returns"),
 )
 """Attributes of a Rollout whose first dimension counts steps, beside the observations."""
 
@@ -37,6 +37,7 @@ class Fragment:
         labels: (T, N) int64, the teacher's actions, or NO_LABEL.
         weights: (T, N) float32, of the labels.
         led: (T, N) bool, whether the teacher decided.
+        counted: (T, N) bool, the steps that are learned from; None for all.
     """
 
     observations: Tree
@@ -48,6 +49,7 @@ class Fragment:
     labels: Tensor
     weights: Tensor
     led: Tensor
+    counted: Tensor | None = None
 
 
 class EpisodeEnd(NamedTuple):
@@ -85,10 +87,13 @@ class Rollout:
         terminated: (T, N) bool, the task came to its end with this step.
         truncated: (T, N) bool, the step limit cut the episode off after this step.
         cut_values: (T, N) float32, the value after the last step of truncated episodes, else 0.
+        returns: (T, N) float32, of the last update by PPO from these steps.
         next_values: (N,) float32, values of the step after the last.
         state: of the policy before the first step.
         ends: of episodes, those within tours too, in order.
         lengths: (N,) int64, steps of each slot, which the others lie behind; None where all have T.
+        stale: (N,) int64, how many of these, the first ones, are of older policies and learned from again;
+            None for none.
         device: as given.
     """
 
@@ -114,12 +119,14 @@ class Rollout:
             self.labels = torch.full(shape, NO_LABEL, dtype=torch.int64)
             self.weights, self.led = torch.ones(shape), torch.zeros(shape, dtype=torch.bool)
             self.rewards, self.cut_values = torch.zeros(shape), torch.zeros(shape)
+            self.returns = torch.zeros(shape)
             self.terminated = torch.zeros(shape, dtype=torch.bool)
             self.truncated = torch.zeros(shape, dtype=torch.bool)
             self.next_values = torch.zeros(slots)
         self.observations: Tree = {name: value[:steps] for name, value in self._seen.items()}
         self.state: Tree = {}
         self.lengths: Tensor | None = None
+        self.stale: Tensor | None = None
         self.ends: list[EpisodeEnd] = []
         self._staging: Tree = {}
         if device != "cpu":  # from memory that is pinned, copies go on beside the processor
@@ -181,26 +188,46 @@ class Rollout:
             setattr(part, name, getattr(self, name)[:, first:last])
         return part
 
+    def put_before(self, steps: int, first: int, last: int) -> None:
+        """Move the steps `first` to `last` - 1 before the first `steps`, which they do not overlap."""
+        for stored in (*self._seen.values(), *(getattr(self, name) for name in STEPWISE)):
+            stored[: last - first + steps] = torch.cat((stored[first:last], stored[:steps]))
+
     @property
     def counted(self) -> Tensor | None:
-        """(T, N) bool: the steps that were taken; None for all."""
-        if self.lengths is None:
-            return None
-        return torch.arange(self.steps, device=self.lengths.device)[:, None] < self.lengths
+        """(T, N) bool: the steps that are learned from; None for all."""
+        return None if self.lengths is None else self._are_first(self.lengths)
+
+    @property
+    def is_stale(self) -> Tensor | None:
+        """(T, N) bool: the steps of older policies; None for none."""
+        return None if self.stale is None else self._are_first(self.stale)
+
+    @property
+    def fresh(self) -> Tensor | None:
+        """(T, N) bool: the steps that are learned from for the first time; None for all."""
+        counted, is_stale = self.counted, self.is_stale
+        return counted if counted is None or is_stale is None else counted & ~is_stale
 
     @property
     def frames(self) -> int:
-        """Steps that were taken, of all slots."""
-        return self.mask.numel() if self.lengths is None else int(self.lengths.sum())
+        """Steps that are learned from for the first time, of all slots."""
+        return self.mask.numel() if self.fresh is None else int(self.fresh.sum())
+
+    def _are_first(self, counts: Tensor) -> Tensor:
+        """(T, N) bool: the first steps of each slot, as many as `counts` (N,) says."""
+        return torch.arange(self.steps, device=counts.device)[:, None] < counts
 
     def fragment(self, slots: Tensor | None = None) -> Fragment:
         """All steps of `slots` (K,) int64, copied, or of all slots, in place."""
         fields = (self.mask, self.actions, self.log_probs, self.values, self.labels, self.weights, self.led)
+        counted = self.counted
         if slots is None:
-            return Fragment(self.observations, self.state, *fields)
+            return Fragment(self.observations, self.state, *fields, counted=counted)
         slots = slots.to(self.device)
         seen = {name: value[:, slots] for name, value in self.observations.items()}
-        return Fragment(seen, take_rows(self.state, slots), *(value[:, slots] for value in fields))
+        part = Fragment(seen, take_rows(self.state, slots), *(value[:, slots] for value in fields))
+        return part if counted is None else replace(part, counted=counted[:, slots])
 
 
 def _number_type(numbers: int) -> Any:

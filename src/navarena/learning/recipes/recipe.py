@@ -51,7 +51,7 @@ class Recipe(TrainingRecipe):
         groups: of neighbouring slots, each with a thread of its own; of variable collection.
         preemption: of several processes, the share that have their rollouts complete when the others end
             theirs (0.6 of DD-PPO, after a quarter of the steps at least); 1 waits for all, and alone makes
-            the same bits again.
+            the same bits again. Variable collection fills up such a rollout by steps of older policies.
         declaration_bias: what is added at the start to the logit of the declaration; untrained policies
             declare at once, and a negative number lets episodes go on.
         split: whose episodes are learned from.

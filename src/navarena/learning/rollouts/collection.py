@@ -135,8 +135,9 @@ class Collector:
                     stuck[step] = self._send(self._teacher.stuck)
                 step += 1
             self._processes.end_rollout()
+            next_values = self._evaluate(rollout, self._mask)  # beside all steps, which may stay
             rollout = rollout.first(step)
-            rollout.next_values = self._evaluate(rollout, self._mask)
+            rollout.next_values = next_values
         method = self._recipe.method
         if isinstance(method, ImitationSettings):
             rollout.weights[:] = inflection_weights(
@@ -148,6 +149,11 @@ class Collector:
             if method.skips_stuck:
                 rollout.weights[stuck[: rollout.steps]] = 0.0
         return rollout
+
+    @property
+    def state(self) -> Tree:
+        """Of the policy before the next step."""
+        return self._state
 
     def _may_go_on(self, done: int, steps: int) -> bool:
         """Whether there is another step after `done` of a rollout's `steps`."""

@@ -119,6 +119,16 @@ class Slots(NamedTuple):
     episodes: SlotEpisodes
 
 
+def require_small_state(recipe: Recipe, processes: Processes) -> None:
+    """Raise InputError for a state too large to be stored before each step, where old steps are kept."""
+    is_stored = recipe.collection == "variable" and processes.can_end(recipe.preemption)
+    if is_stored and recipe.policy.memory not in ("gru", "lstm"):
+        raise InputError(
+            "expected policy.memory=gru or lstm for collection=variable in several processes, got "
+            f"{recipe.policy.memory}; --set preemption=1 goes with every memory"
+        )
+
+
 def make_samplers(
     recipe: Recipe,
     blocks: HouseBlocks,
@@ -128,19 +138,16 @@ def make_samplers(
 ) -> list[EpisodeStream]:
     """The stream of episodes of each group of slots: `houses` are dealt to processes and groups.
 
-    Raises InputError for fewer houses, and for several processes where slots collect by themselves.
+    Raises InputError for fewer houses.
     """
-    is_variable = recipe.collection == "variable"
-    if is_variable and processes.count > 1:
-        raise InputError(f"expected one process for collection=variable, got {processes.count}")
-    count = recipe.groups if is_variable else 1
+    count = recipe.groups if recipe.collection == "variable" else 1
     stay = Stay(episodes=recipe.episodes, houses=max(recipe.scenes // count, 1))
     return [
         EpisodeStream(
             blocks,
             houses,
             stay,
-            rank=processes.rank + group,
+            rank=processes.rank * count + group,
             world_size=processes.count * count,
             curriculum=recipe.curriculum,
             seed=recipe.seed,

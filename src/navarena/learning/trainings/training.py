@@ -21,7 +21,7 @@ from navarena.episodes.stream import find_blocks
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
-from navarena.learning.distributed import ONE_THREAD, Machine, drop_parts, load_part, save_part
+from navarena.learning.distributed import ALONE, ONE_THREAD, Machine, drop_parts, load_part, save_part
 from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
@@ -36,6 +36,7 @@ from navarena.learning.trainings.aggregation import Aggregator
 from navarena.learning.trainings.evaluation import TrainingEvaluation, evaluate_and_keep, split_houses
 from navarena.learning.trainings.log import Row, append_row, cut_log
 from navarena.learning.trainings.setup import (
+    Slots,
     bias_declaration,
     build_policy,
     describe_policy,
@@ -44,6 +45,7 @@ from navarena.learning.trainings.setup import (
     make_slots,
     make_training_task,
     make_worlds,
+    require_small_state,
 )
 from navarena.learning.trainings.store import TrajectoryStore
 from navarena.learning.trainings.updates import (
@@ -59,6 +61,9 @@ from navarena.tasks.sources import load_task_episodes
 
 STORE = "episodes"
 """Folder of the episodes that a training collects, where it keeps them."""
+
+STREAMS = ("episodes", "actions", "minibatches", "teacher", "augmentation")
+"""Names of the generators of each group of slots; minibatches are dealt by the first group's."""
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +99,7 @@ class Training:
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
         self._processes, rank = processes, processes.rank
+        require_small_state(recipe, processes)
         self._plain: dict[str, Any] = json.loads(msgspec.json.encode(recipe))
         saved = load_resume(folder)
         if saved is not None:
@@ -131,39 +137,17 @@ class Training:
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
         has_ramp = isinstance(recipe.method, PPOSettings) and recipe.method.actor_ramp > 0
         self._optimiser = make_optimiser(self._policy, recipe.method.optimiser, has_ramp)
-        own = [rank] if rank else []
-        names = ("episodes", "actions", "minibatches", "teacher", "augmentation")
+        places = [rank * len(slot_groups) + group for group in range(len(slot_groups))]  # among all groups
         self._generators = {
-            f"{name}{group or ''}": make_generator(
-                "learning", recipe.seed, name, *([group] if group else own)
-            )
-            for group in range(len(slot_groups))
-            for name in names
+            f"{name}{group or ''}": make_generator("learning", recipe.seed, name, *([place] if place else []))
+            for group, place in enumerate(places)
+            for name in STREAMS
         }
         if isinstance(recipe.method, ImitationSettings) and task.is_continuous:
             raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
-        augmenter = None
-        if recipe.augmentation.is_on:
-            if device != "cpu":
-                raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
-            drawn = self._generators["augmentation"]
-            moves = () if task.is_continuous else tuple(task.actions)
-            augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn, moves)
-        collectors = [
-            Collector(
-                recipe,
-                one.batch,
-                one.episodes,
-                self._policy,
-                {name: self._generators[f"{name}{group or ''}"] for name in names},
-                augmenter,
-                processes,
-            )
-            for group, one in enumerate(slot_groups)
-        ]
-        self._collector: Collector | VariableCollector = collectors[0]
-        if recipe.collection == "variable":
-            self._collector = VariableCollector(collectors, recipe.slots * recipe.steps)
+        if recipe.augmentation.is_on and device != "cpu":
+            raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
+        self._collector = self._make_collector(slot_groups)
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_memory_needs(recipe, (*self._info.inputs, *self._policy.frozen), checks=True):
             stored, frozen = (*self._info.inputs, *targets), self._policy.frozen
@@ -179,6 +163,25 @@ class Training:
             self._restore(saved)
         if not rank:
             cut_log(folder, self.frames)
+
+    def _make_collector(self, slot_groups: Sequence[Slots]) -> Collector | VariableCollector:
+        recipe, info, processes = self.recipe, self._info, self._processes
+        is_variable = recipe.collection == "variable"
+        collectors = []
+        for group, one in enumerate(slot_groups):
+            own = {name: self._generators[f"{name}{group or ''}"] for name in STREAMS}
+            augmenter = None
+            if recipe.augmentation.is_on:
+                moves = () if info.is_continuous else info.actions
+                drawn = own["augmentation"]
+                augmenter = Augmenter(recipe.augmentation, info.inputs, one.batch.slots, drawn, moves)
+            others = ALONE if is_variable else processes  # groups end their rollouts together
+            collectors.append(
+                Collector(recipe, one.batch, one.episodes, self._policy, own, augmenter, others)
+            )
+        if not is_variable:
+            return collectors[0]
+        return VariableCollector(collectors, recipe.slots * recipe.steps, processes, recipe.preemption)
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Train until the recipe's frames are collected; returns the last checkpoint's description.
@@ -274,8 +277,11 @@ class Training:
             ) from error
         self.frames += int(self._processes.add_up(torch.tensor(rollout.frames)))
         self.updates += 1
-        counted = slice(None) if rollout.counted is None else rollout.counted
-        return row | {"reward": float(rollout.rewards[counted].mean())}
+        fresh = slice(None) if rollout.fresh is None else rollout.fresh
+        row["reward"] = float(rollout.rewards[fresh].mean())
+        if rollout.lengths is not None:
+            row["stale_share"] = 1.0 - rollout.frames / int(rollout.lengths.sum())
+        return row
 
     def _find_culprit(self) -> str:
         """Slot, scene and episode of the first number that is not finite."""

@@ -109,6 +109,10 @@ def update_ppo(
         rollout.lengths,
     )
     returns, counted = advantages + rollout.values, rollout.counted
+    if rollout.is_stale is not None:  # as in VER (ver_rollout_storage.py 523-546)
+        returns = torch.where(rollout.is_stale, rollout.returns, returns)
+        advantages = returns - rollout.values
+    rollout.returns[:] = returns
     scaled = normalise_advantages(advantages, settings.normalise, processes, counted)
     weights = None if rollout.lengths is None else weigh_lengths(rollout.lengths, rollout.steps)
     clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
@@ -127,13 +131,14 @@ def update_ppo(
         if own is not None:
             change = change[own > 0]
         ratio = change.exp()
+        if rollout.stale is None:  # older policies act differently, and so do the states behind their steps
+            noted = noted | {"ratio_error": float((ratio - 1.0).abs().max())}
         return total, noted | {
             "policy_loss": float(of_actions.detach()),
             "value_loss": float(of_values.detach()),
             "entropy": float(entropy.detach()),
             "kl": float((ratio - 1.0 - change).mean()),
             "clip_fraction": float(((ratio - 1.0).abs() > clip).float().mean()),
-            "ratio_error": float((ratio - 1.0).abs().max()),
         }
 
     order = settings.order
@@ -274,6 +279,8 @@ def _run_epochs(
 
 def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
     """() float32: divisor of the mean in the loss of `part`."""
+    if part.counted is not None:
+        return part.counted.sum().float()
     if isinstance(settings, PPOSettings) or settings.actor_critic is not None:
         return torch.tensor(float(part.mask.numel()))
     return (part.weights * (part.labels != NO_LABEL)).sum()
@@ -314,9 +321,9 @@ def learn_statistics(policy: Policy, rollout: Rollout, processes: Processes = AL
     """Count the observations of `rollout` and of the other `processes` in the normalisers of `policy`."""
     normalisers = [one for one in policy.modules() if isinstance(one, RunningNormaliser)]
     before = [one.moments() for one in normalisers]
-    seen, counted = rollout.observations, rollout.counted
-    if counted is not None:
-        seen = {name: value[counted][None] for name, value in seen.items()}
+    seen, fresh = rollout.observations, rollout.fresh
+    if fresh is not None:
+        seen = {name: value[fresh][None] for name, value in seen.items()}
     policy.learn_statistics(seen)
     if processes.count == 1:
         return
