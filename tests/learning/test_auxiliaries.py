@@ -187,6 +187,25 @@ def test_weights_add_up_and_reach_the_encoder():
     assert nothing.item() == 0.0 and logged == {} and judged.values.shape == (8, 16)
 
 
+def test_steps_behind_the_last_of_a_slot_do_not_count():
+    """Whatever stands there; and where all slots have all steps, nothing changes."""
+    chosen, found = (PROGRESS, INVERSE_DYNAMICS, ROTATION, RECOGNITION, CPC_ACTION), []
+    for lengths, waste in (([8] * 16, False), ([8, 3, 0, 5] * 4, False), ([8, 3, 0, 5] * 4, True)):
+        policy = make_all(chosen=chosen)
+        rollout = make_rollout(policy)
+        plain = judge_fragment(policy, rollout.fragment(), np.random.default_rng(0))[2]
+        rollout.lengths = torch.tensor(lengths)
+        behind = ~rollout.counted
+        if waste:
+            rollout.mask[behind], rollout.actions[behind] = ~rollout.mask[behind], 3
+            for seen in rollout.observations.values():
+                seen[behind] = 1
+        found.append(judge_fragment(policy, rollout.fragment(), np.random.default_rng(0))[2])
+    assert found[0] == pytest.approx(plain, rel=1e-5)
+    assert found[1] == pytest.approx(found[2], rel=1e-6)
+    assert all(found[1][name] != found[0][name] for name in found[0])
+
+
 def test_pairs_of_the_code_differ_at_the_ends():
     rollouts = []
     for pairs in ("within", "code"):

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import CheckFailedError, InputError  # noqa: E402
-from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
+from navarena.learning.auxiliaries.settings import (  # noqa: E402
+    CPC_ACTION,
+    INVERSE_DYNAMICS,
+    TEMPORAL_DISTANCE,
+    AugmentationSettings,
+)
 from navarena.learning.distributed import Machine, Processes  # noqa: E402
 from navarena.learning.rollouts.returns import compute_advantages, normalise_advantages, weigh_lengths  # noqa: E402
 from navarena.learning.rollouts.variable_collection import Claims  # noqa: E402
+from navarena.learning.settings import ImitationSettings  # noqa: E402
 from navarena.learning.trainings.setup import make_training_task  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.learning.trainings.updates import make_optimiser, update_ppo  # noqa: E402
@@ -125,10 +131,19 @@ def test_nothing_is_learned_from_what_lies_behind_the_last_steps():
     assert results[0][0] != learn(fill_rollout(make_policy()))[0]
 
 
-def test_one_group_is_the_synchronous_collection(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"augmentation": AugmentationSettings(0.2, 0.1, 0.1, "episode")},
+        {"method": replace(PPO.method, auxiliaries=(INVERSE_DYNAMICS, replace(CPC_ACTION, weight=1.0)))},
+    ],
+    ids=["plain", "augmented", "with auxiliaries"],
+)
+def test_one_group_is_the_synchronous_collection(tmp_path, change):
     """The same bits are collected; sums are weighted in another order."""
-    whole = make_training(tmp_path / "whole", PPO)
-    alone = make_training(tmp_path / "alone", replace(VARIABLE, groups=1))
+    whole = make_training(tmp_path / "whole", replace(PPO, **change))
+    alone = make_training(tmp_path / "alone", replace(VARIABLE, groups=1, **change))
     for one in (whole, alone):
         one.advance()
     taken = alone._rollout.first(PPO.steps)
@@ -138,6 +153,15 @@ def test_one_group_is_the_synchronous_collection(tmp_path):
     assert alone.frames == whole.frames == 64
     for name, value in whole._policy.state_dict().items():
         torch.testing.assert_close(alone._policy.state_dict()[name], value, rtol=0, atol=1e-5)
+
+
+def test_each_group_changes_its_own_images(tmp_path):
+    training = make_variable(tmp_path, replace(VARIABLE, augmentation=AugmentationSettings(0.2, 0.1, 0.1)))
+    augmenters = [one._augmenter for one in training._collector._groups]
+    first, second = [one.save_state()["changes"] for one in augmenters]
+    assert len(first) == len(second) == 4 and first != second
+    assert training.advance()["ratio_error"] == pytest.approx(0, abs=1e-5)
+    training.close()
 
 
 def test_fast_groups_take_more_steps(tmp_path):
@@ -205,7 +229,8 @@ def test_an_error_in_a_group_ends_the_rollout(tmp_path):
     [
         ({"groups": 3}, "equal size of 8 slots, got 3"),
         ({"groups": 0}, "groups of at least 1"),
-        ({"method": replace(PPO.method, auxiliaries=(INVERSE_DYNAMICS,))}, "PPO without auxiliaries"),
+        ({"method": replace(PPO.method, auxiliaries=(TEMPORAL_DISTANCE,))}, "loss temporal_distance"),
+        ({"method": ImitationSettings()}, "expected PPO"),
     ],
 )
 def test_settings_that_do_not_go_with_it(change, words):

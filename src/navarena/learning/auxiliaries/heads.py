@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -150,14 +150,18 @@ class AuxiliaryHeads(torch.nn.Module):
             generator: draws frames and turns.
         """
         steps, slots = part.mask.shape
+        if part.counted is not None:  # no pair of steps reaches beyond those that count
+            part = replace(part, mask=part.mask & part.counted)
         seen = watched.seen.reshape(steps, slots, -1)
         total, row = seen.new_zeros(()), {}
         for one in self._chosen:
             if one.kind == "seen_class":
-                loss = seen_class_loss(watched.logits.float(), part.observations[one.target].flatten())
+                logits = _take(watched.logits.float().reshape(steps, slots, -1), part).flatten(0, 1)
+                loss = seen_class_loss(logits, _take(part.observations[one.target], part).flatten())
             elif one.kind == "goal_distance":
                 predicted = self.heads[one.kind](watched.encoded).reshape(steps, slots)
-                loss = goal_distance_loss(predicted, part.observations[one.target].reshape(steps, slots))
+                target = part.observations[one.target].reshape(steps, slots)
+                loss = goal_distance_loss(_take(predicted, part), _take(target, part))
             else:
                 loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
             total = total + one.weight * loss
@@ -173,23 +177,28 @@ class AuxiliaryHeads(torch.nn.Module):
         beliefs: Tensor | None,
         generator: np.random.Generator,
     ) -> Tensor:
-        head, count = self.heads[one.kind], max(1, round(one.share * part.mask.numel()))
+        head = self.heads[one.kind]
         if one.kind == "progress":
-            return progress_loss(head(beliefs)[..., 0], part.observations[one.target].flatten(2)[..., 0])
+            target = part.observations[one.target].flatten(2)[..., 0]
+            return progress_loss(_take(head(beliefs)[..., 0], part), _take(target, part))
         if one.kind == "recognition":
-            labels = part.observations[one.target]
-            return recognition_loss(head(seen), find_categories(labels, one.categories))
+            labels = _take(part.observations[one.target], part)
+            return recognition_loss(_take(head(seen), part), find_categories(labels, one.categories))
         if one.kind == "inverse_dynamics":
             following = torch.cat((seen[1:], seen[-1:]))
             is_move = part.actions != self._declaration
+            if part.counted is not None:
+                is_move = is_move & part.counted
             counted = is_move if one.pairs == "code" else count_pairs(part.mask) & is_move
             moves = (part.actions - (part.actions > self._declaration).long()).clamp_max(
                 head.out_features - 1
             )
             return inverse_dynamics_loss(head(torch.cat((seen, following), -1)), moves, counted)
+        places = _find_places(part)
+        count = max(1, round(one.share * len(places)))
+        chosen = places[torch.from_numpy(generator.permutation(len(places))[:count]).to(seen.device)]
         if one.kind == "rotation":
-            return self._turn(policy, part, generator, count)
-        chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count]).to(seen.device)
+            return self._turn(policy, part, generator, chosen)
         start, slot = chosen // part.mask.shape[1], chosen % part.mask.shape[1]
         if one.kind == "temporal_distance":
             room = last_steps(part.mask)[start, slot] - start + 1
@@ -197,18 +206,16 @@ class AuxiliaryHeads(torch.nn.Module):
             second = start + (ahead * room).long()
             predicted = head(torch.cat((seen[start, slot], seen[second, slot]), -1))[:, 0]
             return temporal_distance_loss(predicted, start, second, len(part.mask))
-        others = torch.from_numpy(generator.integers(part.mask.numel(), size=(count, len(one.horizons))))
-        positive, negative = head(
-            part.actions, seen, beliefs, start, slot, one.horizons, others.to(seen.device)
-        )
+        drawn = torch.from_numpy(generator.integers(len(places), size=(count, len(one.horizons))))
+        others = places[drawn.to(seen.device)]
+        positive, negative = head(part.actions, seen, beliefs, start, slot, one.horizons, others)
         return contrast_loss(positive, negative, count_horizons(part.mask, start, slot, one.horizons))
 
     def _turn(
-        self, policy: RecurrentPolicy, part: Fragment, generator: np.random.Generator, count: int
+        self, policy: RecurrentPolicy, part: Fragment, generator: np.random.Generator, chosen: Tensor
     ) -> Tensor:
-        """RP on separately turned copies of `count` frames."""
-        chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count])
-        turns = torch.from_numpy(generator.integers(4, size=count)).to(part.mask.device)
+        """RP on separately turned copies of the frames at the places `chosen` (S,) int64."""
+        turns = torch.from_numpy(generator.integers(4, size=len(chosen))).to(part.mask.device)
         kept = {one.name for one in policy.frozen}  # of frames that are not turned
         seen = {name: value for name, value in part.observations.items() if name not in kept}
         frames = {name: value.flatten(0, 1)[chosen] for name, value in seen.items()}
@@ -217,6 +224,18 @@ class AuxiliaryHeads(torch.nn.Module):
         with watch(policy) as watched:
             policy.encoder(frames)
         return rotation_loss(self.heads["rotation"](watched.seen), turns)
+
+
+def _find_places(part: Fragment) -> Tensor:
+    """(B,) int64: where the steps of `part` are that count, as t * N + n."""
+    if part.counted is None:
+        return torch.arange(part.mask.numel(), device=part.mask.device)
+    return torch.nonzero(part.counted.flatten())[:, 0]
+
+
+def _take(values: Tensor, part: Fragment) -> Tensor:
+    """The `values` (T, N, ...) of the steps of `part` that count: these, or (1, B, ...) of them."""
+    return values if part.counted is None else values[part.counted][None]
 
 
 def _make_head(one: Auxiliary, seen: int, belief: int, actions: int, encoded: int) -> torch.nn.Module:

@@ -120,8 +120,12 @@ class Recipe(TrainingRecipe):
 
     def _require_variable(self) -> None:
         """Raise InputError where variable collection does not go with other settings."""
-        if not isinstance(self.method, PPOSettings) or self.method.auxiliaries or self.augmentation.is_on:
-            raise InputError("expected PPO without auxiliaries and augmentation for collection=variable")
+        kinds = [one.kind for one in self.method.auxiliaries]
+        if not isinstance(self.method, PPOSettings) or "temporal_distance" in kinds:
+            raise InputError(
+                "expected PPO without the auxiliary loss temporal_distance, whose unit is the length of a "
+                "rollout, for collection=variable"
+            )
         if self.slots % self.groups:
             raise InputError(f"expected groups of equal size of {self.slots} slots, got {self.groups}")
 
