@@ -189,6 +189,17 @@ def test_a_group_that_waits_long_gets_no_more_than_memory_is_there_for(tmp_path)
     training.close()
 
 
+@pytest.mark.parametrize("order", ["ranges", "shuffled"])
+def test_slots_without_steps_are_in_no_minibatch(order):
+    """One group of two took all steps: a minibatch of the other's slots alone would be a mean of nothing."""
+    method = replace(PPO.method, order=order, minibatches=2)
+    rollout, policy = fill_rollout(make_policy(), steps=3, slots=4), make_policy()
+    rollout.lengths = torch.tensor([3, 3, 0, 0])
+    optimiser = make_optimiser(policy, method.optimiser)
+    row = update_ppo(policy, optimiser, rollout, method, 0.0, np.random.default_rng(0))
+    assert np.isfinite(list(row.values())).all() and row["gradient_norm"] > 0
+
+
 def test_claims_are_of_whole_steps():
     claims = Claims(9)
     assert [claims.take(4) for _ in range(3)] == [True, True, False] and claims.take(1)

@@ -263,8 +263,12 @@ def _run_epochs(
     for group in optimiser.param_groups:
         group["lr"] = rate * share if group.get("has_ramp") else rate
     rows: list[Statistics] = []
+    present = torch.arange(rollout.slots)
+    if rollout.lengths is not None:  # a group that reset throughout brings no steps
+        present = present[rollout.lengths.cpu() > 0]
     for _ in range(settings.epochs):
-        for slots in deal_slots(rollout.slots, settings.minibatches, order, generator):
+        for dealt in deal_slots(len(present), settings.minibatches, order, generator):
+            slots = present[dealt]
             part = rollout.fragment(slots)
             total, row = loss(part, slots)
             weight = _weigh(part, settings)
