@@ -16,9 +16,12 @@ from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, bui
 
 CAMERA = Camera(width_px=640, height_px=480)
 EVERY = 3
-NEAR_M = 0.5
+NEAR_M = 0.3
 """A point is unoccluded where no object and no other floor, wall or ceiling is nearer: all that is nearer
-throws a contact shadow, whose rim is soft but steeper."""
+throws a contact shadow, which is soft but steeper."""
+
+FLUSH_M = 0.02
+"""What stands out by less, such as a surface next to it in the same plane, throws no shadow."""
 
 STEP_M, STEP = 0.3, 8
 SURFACES = ("floor", "wall", "ceiling")
@@ -68,7 +71,18 @@ def _surface_points(corners):
     return np.concatenate(found)
 
 
-def _largest_step(points, light, corners, objects):
+def _distances(points, others, axis, eye):
+    """Of points of a plane across `axis` from points of `others` (T, 3, 3) on the side of `eye`."""
+    low, high = points.min(0) - 2 * NEAR_M, points.max(0) + 2 * NEAR_M
+    others = others[((others.min(1) < high) & (others.max(1) > low)).all(1)]
+    if not len(others):
+        return np.full(len(points), np.inf)
+    around, level = _surface_points(others), np.median(points[:, axis])
+    around = around[(around[:, axis] - level) * np.sign(eye[axis] - level) > FLUSH_M]
+    return cKDTree(around).query(points)[0] if len(around) else np.full(len(points), np.inf)
+
+
+def _largest_step(points, light, corners, objects, others, eye):
     """The largest difference of light within STEP_M among the unoccluded points of one surface."""
     low, high = corners.reshape(-1, 3).min(0), corners.reshape(-1, 3).max(0)
     axis = int(np.argmin(points.std(0)))
@@ -76,6 +90,8 @@ def _largest_step(points, light, corners, objects):
     rim = np.delete(np.minimum(points - low, high - points), axis, 1).min(1)
     kept = flat & (rim > NEAR_M)
     kept[kept] = objects.query(points[kept])[0] > NEAR_M
+    if kept.any():  # a floor that runs on below a door is larger than its room
+        kept[kept] = _distances(points[kept], others, axis, eye) > NEAR_M
     if kept.sum() < 2:
         return 0, int(kept.sum())
     pairs = cKDTree(points[kept]).query_pairs(STEP_M, output_type="ndarray")
@@ -109,7 +125,10 @@ def test_light_of_unoccluded_planes_has_no_steps(name):
             own = seen == number
             if category.get(int(number)) in SURFACES and own.sum() > 1:
                 rows = scene.triangle_object == number
-                step, points = _largest_step(places[own], light[own], corners[rows], objects)
+                others = corners[is_plane & ~rows]
+                step, points = _largest_step(
+                    places[own], light[own], corners[rows], objects, others, position[k]
+                )
                 looked_at += points
                 assert step <= STEP, f"view {k}, {category[int(number)]} {number}"
     assert looked_at > 100

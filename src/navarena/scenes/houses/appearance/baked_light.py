@@ -30,11 +30,16 @@ WELL_MM = 900.0
 STEEPEST = 0.05 / 1000
 """Change of the light of a floor, wall or ceiling per millimetre, contact shadows left aside.
 
-It is 3.8/255 in 30 cm: with the rims of contact shadows and triangles that cut across, below 8/255.
+It is 3.8/255 in 30 cm: with what is left of contact shadows and triangles that cut across, at most 8/255.
 """
 
 BLENDS = 3
 """So many times is the light of panels blended over neighbouring points: shadows have soft rims."""
+
+RIM, CORE_STRENGTH = 0.07, 1.2
+"""Blending carries contact shadows beyond their reach. Of what they take, RIM is left out, so that they fade
+within 30 cm of objects, and the rest is stronger by CORE_STRENGTH, so that objects still stand on the floor.
+"""
 
 
 def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"]]:
@@ -120,7 +125,9 @@ def _soften(
         )
         if seen.any():
             even = limit_slopes(values, seen, panel.first, panel.second, STEEPEST)
-            values = _blended(even * shadow, seen.astype(float))
+            shown = seen.astype(float)
+            taken = CORE_STRENGTH * np.maximum(1 - _blended(shadow, shown) - RIM, 0)
+            values = _blended(even, shown) * (1 - taken)
         softened[points] = _steps(values.ravel()[used])
         first += len(used)
     rest = softened[first : mesh.flat_vertices]

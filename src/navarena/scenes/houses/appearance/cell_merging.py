@@ -9,7 +9,7 @@ from navarena.scenes.houses.appearance.cell_merging_kernels import join, merge
 from navarena.scenes.houses.solids.mesh_builder import HouseMesh
 from navarena.scenes.houses.solids.panels import Panel
 
-TOLERANCE = 6 / 256
+TOLERANCE = 7 / 256
 """Light that a merged cell may differ by from what was baked."""
 
 LONGEST_MM = 4000.0
