@@ -67,7 +67,8 @@ def test_turned_images_are_read_anew(tmp_path):
     training = make_training(tmp_path, replace(TRUNK, method=method))
     part = training._collector.collect(training._rollout, 0.0).fragment()
     part.observations["depth.frozen"][:] = torch.nan
-    loss = training._policy.auxiliaries._turn(training._policy, part, np.random.default_rng(0), 4)
+    heads, places = training._policy.auxiliaries, torch.arange(4)
+    loss = heads._turn(training._policy, part, np.random.default_rng(0), places)
     assert torch.isfinite(loss)
 
 
