@@ -14,15 +14,12 @@ from dataclasses import replace
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.networks.encoder_settings import EncoderSettings
+from navarena.learning.recipes.pointnav import POINTNAV_DAGGER_SMALL, POINTNAV_SMALL
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     ALLENACT,
-    HABITAT_DDPPO,
-    ImitationSettings,
-    OptimiserSettings,
     PolicySettings,
     PPOSettings,
-    Schedule,
     constant,
 )
 
@@ -66,34 +63,16 @@ OBJECTNAV_EMBCLIP = replace(
 )
 """The recipe `objectnav-embclip-paper`."""
 
-_DAGGER = ImitationSettings(
-    # those of pointnav-dagger-small
-    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
-    minibatches=4,
-    teacher_share=constant(0.5),
-    veto=0.9,
-    auxiliaries=(INVERSE_DYNAMICS,),
-)
-
-_PPO = replace(
-    # that of pointnav-small
-    HABITAT_DDPPO,
-    optimiser=replace(HABITAT_DDPPO.optimiser, rate=Schedule(2.5e-4, 0.0)),
-    minibatches=4,
-    normalise="variance",
-    critic_share=0.02,
-)
-
 POINTNAV_RGB_DAGGER = Recipe(
     description="RobustNav's PointNav from colours, with AP: DAgger",
     protocol="robustnav-pointnav-v1",
     sensors=("rgb", "pointgoal_with_gps_compass"),
-    method=_DAGGER,
+    method=replace(POINTNAV_DAGGER_SMALL.method, auxiliaries=(INVERSE_DYNAMICS,)),
     image_size=(60, 80),
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
     frames=600_000,
-    core_hours=0.2,
+    core_hours=0.1,
 )
 """The recipe `robustnav-pointnav-rgb-dagger-small`."""
 
@@ -101,6 +80,7 @@ POINTNAV_RGBD_DAGGER = replace(
     POINTNAV_RGB_DAGGER,
     description="RobustNav's PointNav from RGB-D, with AP: DAgger",
     sensors=("rgb", "depth", "pointgoal_with_gps_compass"),
+    core_hours=0.2,
 )
 """The recipe `robustnav-pointnav-rgbd-dagger-small`."""
 
@@ -111,7 +91,7 @@ def _reinforce(first: str, imitated: Recipe, core_hours: float) -> Recipe:
         imitated,
         description=f"{imitated.description.partition(':')[0]}: {first}, then PPO",
         first=first,
-        method=replace(_PPO, auxiliaries=(INVERSE_DYNAMICS,)),
+        method=replace(POINTNAV_SMALL.method, auxiliaries=(INVERSE_DYNAMICS,)),
         frames=1_800_000,
         core_hours=core_hours,
         evaluation=TrainingEvaluationSettings(updates=150),
@@ -121,7 +101,7 @@ def _reinforce(first: str, imitated: Recipe, core_hours: float) -> Recipe:
 POINTNAV_RGB_SMALL = _reinforce("robustnav-pointnav-rgb-dagger-small", POINTNAV_RGB_DAGGER, 0.5)
 """The recipe `robustnav-pointnav-rgb-small`."""
 
-POINTNAV_RGBD_SMALL = _reinforce("robustnav-pointnav-rgbd-dagger-small", POINTNAV_RGBD_DAGGER, 0.6)
+POINTNAV_RGBD_SMALL = _reinforce("robustnav-pointnav-rgbd-dagger-small", POINTNAV_RGBD_DAGGER, 0.7)
 """The recipe `robustnav-pointnav-rgbd-small`."""
 
 POINTNAV_RGB_AUGMENTED = replace(
@@ -129,7 +109,7 @@ POINTNAV_RGB_AUGMENTED = replace(
     description="the same from colours, cropped, shifted and jittered during PPO",
     # crops of 240 x 320 of 300 x 400 pixels, shifts of 20 %, jitter of 0.4 (robustnav, -irc -irs -icj)
     augmentation=AugmentationSettings(crop=0.2, shift=0.2, jitter=0.4),
-    core_hours=0.6,
+    core_hours=0.7,
 )
 """The recipe `robustnav-pointnav-rgb-augmented`."""
 
