@@ -3,8 +3,8 @@
 Imitation first (`-dagger-`), then reinforcement from its weights, of as many frames for every agent of a
 comparison. An agent that is shown where its goals are imitates shortest paths; one that must search imitates
 `frontier-rgb`, which knows no more than colours, depth and pose have shown it. The recipes have three goals;
---protocol names those of one or two. Core-hours of DynamicOracleEgoMap, and of OracleMap (Occ) by PPO, are
-those of OracleEgoMap, whose inputs are as large.
+--protocol names those of one or two. Core-hours of DynamicOracleEgoMap are those of OracleEgoMap, whose
+inputs are as large.
 """
 
 from dataclasses import replace
@@ -116,7 +116,7 @@ OCC_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-map-occ-dagger-small`."""
 
-OCC_MAP = reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER, 0.6)
+OCC_MAP = reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER, 0.5)
 """The recipe `multion-oracle-map-occ-small`."""
 
 DYNAMIC_DAGGER = replace(
