@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.learning.settings import constant  # noqa: E402
 from navarena.tasks.task import StepResult  # noqa: E402
 
 from .test_training import DAGGER, SMALL, TINY, make_training  # noqa: E402
@@ -62,3 +63,22 @@ def test_ends_of_episodes_are_noted(tmp_path):
     ended = torch.nonzero(rollout.terminated | rollout.truncated)
     assert sorted([end.step, end.slot] for end in rollout.ends) == ended.tolist() != []
     assert all(end.episode.scene_id == "room" for end in rollout.ends)
+
+
+@pytest.mark.parametrize("mixing", ["episode", "step"])
+def test_a_policy_only_follows_a_teacher_that_decides_everywhere(tmp_path, mixing, monkeypatch):
+    hashes = []
+    for number, follows in enumerate((True, False)):
+        method = replace(DAGGER, teacher_share=constant(1.0), mixing=mixing)
+        training = make_training(tmp_path / str(number), replace(TINY, method=method))
+        collector = training._collector
+        if follows:
+            monkeypatch.setattr(collector, "_draw", None)  # nothing is sampled
+        else:
+            monkeypatch.setattr(collector._mix, "leads_all", lambda done: False)
+        training.advance()
+        rollout = training._rollout
+        assert torch.equal(rollout.actions, rollout.labels)
+        assert bool((rollout.values != 0).any()) is not follows
+        hashes.append({name: value.clone() for name, value in training._policy.state_dict().items()})
+    assert all(torch.equal(value, hashes[1][name]) for name, value in hashes[0].items())

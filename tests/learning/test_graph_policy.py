@@ -83,6 +83,31 @@ def test_rollouts_are_judged_as_they_were_acted(row):
             torch.testing.assert_close(value * kept, states[-1][name] * kept, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("row", [{}, *TOUR_ROWS.values()])
+def test_following_makes_the_state_of_acting(row):
+    policy = make(**row).eval()
+    seen, actions, mask = draw(8)
+    state = policy.initial_state(2)
+    for step in range(8):
+        now = {name: value[step] for name, value in seen.items()}
+        followed = policy.replace_actions(policy.follow(now, state, mask[step]), actions[step])
+        state = policy.replace_actions(policy.act(now, state, mask[step]).state, actions[step])
+        assert state.keys() == followed.keys()
+        assert all(torch.equal(value, followed[name]) for name, value in state.items())
+
+
+def test_candidates_that_no_step_has_change_nothing():
+    policy, (seen, actions, mask) = make().eval(), draw(4)
+    seen["candidate_views"][..., 2:] = -1
+    own = mask.clone()
+    narrow = policy.evaluate_sequence(seen, actions, policy.initial_state(2), own)
+    seen["candidate_views"][0, 1, 3] = 7  # in one row alone, so that none of the columns is left out
+    wide = policy.evaluate_sequence(seen, actions, policy.initial_state(2), own)
+    one, two = narrow.distribution.log_probs[:, 0], wide.distribution.log_probs[:, 0]
+    torch.testing.assert_close(one, two, atol=1e-5, rtol=1e-5)
+    assert bool((one[:, 3:].exp() == 0).all()) and one.shape == (4, 5)
+
+
 def test_one_episode_is_what_the_network_says_of_its_walk():
     policy = make().eval()
     seen, actions, mask = draw(3)

@@ -126,6 +126,21 @@ def test_all_steps_at_once_are_those_one_after_the_other(row):
     assert bool(together[:, :3].isfinite().all())
 
 
+@pytest.mark.parametrize("needed", [1, 3, 7])
+def test_the_last_layer_computes_what_is_needed(needed):
+    network = make()
+    for one in network.parameters():
+        torch.nn.init.normal_(one, std=0.3)
+    generator = torch.Generator().manual_seed(needed)
+    words, history, seen = (torch.randn(2, size, 12, generator=generator) for size in (6, 4, 7))
+    is_word, is_seen, is_there = (torch.rand(2, size, generator=generator) < 0.7 for size in (6, 4, 7))
+    whole = network.fuse(words, is_word, history, is_seen, seen, is_there)
+    part = network.fuse(words, is_word, history, is_seen, seen, is_there, needed)
+    torch.testing.assert_close(part.words, whole.words[:, :1], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(part.history, whole.history[:, :1], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(part.seen, whole.seen[:, :needed], atol=1e-5, rtol=1e-5)
+
+
 def test_what_is_remembered():
     walk, network, tours = draw_walk(), make(), make(tour=True)
     changed = replace(walk, views=walk.views.clone())

@@ -121,6 +121,13 @@ class GraphPolicy(Policy):
         log_probs = distribution.log_prob(actions)
         return Decision(actions, self.replace_actions(after, actions), values[0], log_probs)
 
+    def follow(self, observations: Tree, state: Tree, mask: Tensor) -> Tree:
+        seen = {name: value[None] for name, value in observations.items()}
+        unit = (~mask[None]).cumsum(0)
+        with self._without_dropout(), self._mixed(mask.device):
+            past, step = self._remember(seen, state[PREVIOUS][None], state, mask[None], unit)
+        return self._make_state(seen, state, past, unit, step)
+
     def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
         return state | {PREVIOUS: actions + 1}
 
@@ -204,17 +211,25 @@ class GraphPolicy(Policy):
             with self._mixed(mask.device):
                 found, value = self._decide(now, history, is_seen[rows], own, crops)
             log_probs, values = log_probs.index_copy(0, rows, found), values.index_copy(0, rows, value)
-        shape = (steps, slots)
+        shape, after = (steps, slots), self._make_state(seen, state, past, unit, step)
+        return Categorical(log_probs.view(*shape, -1)), values.view(shape), after
+
+    def _make_state(self, seen: Tree, state: Tree, past: _Past, unit: Tensor, step: Tensor) -> Tree:
+        """The state after T x N steps, of which `seen` and the rest are as in `_judge` and `_remember`."""
         last = {WAITING + name: seen[name][-1] for name in _RAW}
-        after = last | {
-            "tokens": past.tokens[steps:].transpose(0, 1).detach(),
-            "is_there": (past.is_there & (past.unit == unit[-1]))[steps:].transpose(0, 1),
-            "episodes": past.episode[steps:].transpose(0, 1),
-            "is_waiting": torch.ones_like(state["is_waiting"]),
-            "position": seen["tour_position"][-1],
-            "step": step,
-        }
-        return Categorical(log_probs.view(*shape, -1)), values.view(shape), state | after
+        steps = len(unit)
+        return (
+            state
+            | last
+            | {
+                "tokens": past.tokens[steps:].transpose(0, 1).detach(),
+                "is_there": (past.is_there & (past.unit == unit[-1]))[steps:].transpose(0, 1),
+                "episodes": past.episode[steps:].transpose(0, 1),
+                "is_waiting": torch.ones_like(state["is_waiting"]),
+                "position": seen["tour_position"][-1],
+                "step": step,
+            }
+        )
 
     def _remember(
         self, seen: Tree, previous: Tensor, state: Tree, mask: Tensor, unit: Tensor
@@ -285,6 +300,10 @@ class GraphPolicy(Policy):
                 f"expected words below {self._settings.words}, got {int(tokens.max())}; the instructions are "
                 "of another vocabulary"
             )
+        if crops:
+            leads = (seen["candidate_views"] >= 0).any(0).nonzero()
+            most = int(leads.max()) + 1 if len(leads) else 1
+            seen = seen | {name: seen[name][:, :most] for name in ("candidate_views", "candidate_angles")}
         walk = self.make_observed_steps(seen, torch.zeros_like(seen["view_index"]))
         if crops:
             longest = max(int((tokens != 0).sum(1).max()), 1)
@@ -298,6 +317,9 @@ class GraphPolicy(Policy):
             marks = torch.cat((marks, (is_seen & ~is_own).any(1, keepdim=True)), 1)
         history = torch.cat((begins.expand(count, -1, -1), history), 1)
         is_seen = torch.cat((marks, is_seen), 1)
-        logits, words, before = self.network.judge(words, is_word, history, is_seen, walk)
-        values = self.critic(words[:, 0] * before[:, 0])[:, 0].float()
-        return torch.log_softmax(logits.clamp_min(FORBIDDEN), -1), values
+        logits, word, begin = self.network.judge(words, is_word, history, is_seen, walk)
+        values = self.critic(word * begin)[:, 0].float()
+        logits = torch.nn.functional.pad(
+            logits.clamp_min(FORBIDDEN), (0, self._actions - logits.shape[1]), value=FORBIDDEN
+        )
+        return torch.log_softmax(logits, -1), values

@@ -81,6 +81,13 @@ class Policy(torch.nn.Module):
             temperature: above 0, at which they are drawn; the log-probabilities are those of 1.
         """
 
+    def follow(self, observations: Tree, state: Tree, mask: Tensor) -> Tree:
+        """The state after a step in which a teacher decides in all slots; arguments as of `act`.
+
+        `replace_actions` adds what was executed.
+        """
+        return self.act(observations, state, mask).state
+
     @abstractmethod
     def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
         """The `state` after a step in which `actions` (N,) or (N, K) were executed."""

@@ -150,9 +150,9 @@ class ProxyLearner:
     def sar(self, paths: Paths) -> Tensor:
         """Heading and elevation of the next action, and how far the path is done: mean squared error."""
         words, is_word, history, is_seen = self._begin_steps(paths)
-        fused = self._network.judge(words, is_word, history, is_seen, self._hide_seen(paths.walk))[1]
+        first = self._network.judge(words, is_word, history, is_seen, self._hide_seen(paths.walk))[1]
         targets = torch.cat((action_angles(paths.walk), measure_progress(paths)[:, None]), 1)
-        return torch.nn.functional.mse_loss(self._heads.actions(fused[:, 0]).float(), targets)
+        return torch.nn.functional.mse_loss(self._heads.actions(first).float(), targets)
 
     def sprel(self, paths: Paths) -> Tensor:
         """Heading and elevation of all views relative to one of them: mean squared error."""

@@ -137,7 +137,7 @@ class HAMT(torch.nn.Module):
     def judge(
         self, words: Tensor, is_word: Tensor, history: Tensor, is_seen: Tensor, walk: ObservedSteps
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits (B, 1 + C) float32 of the actions in B steps, -inf where none leads, and what words became.
+        """Logits (B, 1 + C) float32 of the actions in B steps, -inf where none leads.
 
         Args:
             words: (B, L, W) of `read`.
@@ -146,14 +146,14 @@ class HAMT(torch.nn.Module):
             is_seen: (B, K) bool.
             walk: B steps of any episodes.
 
-        Returns the logits, (B, L, W) the words, and (B, K, W) the history after all layers.
+        Returns the logits, and after all layers (B, W) the first word and (B, W) the first token of `begin`.
         """
         seen, is_there = self._observe(walk)
-        fused = self.fuse(words, is_word, history, is_seen, seen, is_there)
         count = 1 + walk.candidates.shape[1]
-        chosen = fused.seen[:, :count] * fused.words[:, :1]
-        logits: Tensor = self.head(chosen)[..., 0].float()
-        return logits.masked_fill(~is_there[:, :count], -torch.inf), fused.words, fused.history
+        fused = self.fuse(words, is_word, history, is_seen, seen, is_there, count)
+        logits: Tensor = self.head(fused.seen * fused.words)[..., 0].float()
+        logits = logits.masked_fill(~is_there[:, :count], -torch.inf)
+        return logits, fused.words[:, 0], fused.history[:, 0]
 
     def fuse(
         self,
@@ -163,6 +163,7 @@ class HAMT(torch.nn.Module):
         is_seen: Tensor,
         seen: Tensor | None = None,
         is_there: Tensor | None = None,
+        needed: int | None = None,
     ) -> Fused:
         """Let words and views attend to each other through all layers.
 
@@ -173,13 +174,18 @@ class HAMT(torch.nn.Module):
             is_seen: (B, K) bool.
             seen: (B, V, W), what is seen now; None for nothing.
             is_there: (B, V) bool.
+            needed: as many of what is seen, the first word and the first of the history are returned alone,
+                so that the last layer computes no others; None for all.
         """
-        views, is_view = history, is_seen
+        views, is_view, before = history, is_seen, history.shape[1]
         if seen is not None and is_there is not None:
             views, is_view = torch.cat((history, seen), 1), torch.cat((is_seen, is_there), 1)
-        for layer in self.cross_layers:
-            words, views = layer(words, is_word, views, is_view)
-        before = history.shape[1]
+        for number, layer in enumerate(self.cross_layers, 1):
+            is_last = number == len(self.cross_layers)
+            rows = None if needed is None or not is_last else [0, *range(before, before + needed)]
+            words, views = layer(words, is_word, views, is_view, rows)
+        if needed is not None:
+            before = 1
         return Fused(words, views[:, :before], views[:, before:])
 
     def observe_views(self, walk: ObservedSteps) -> Tensor:
@@ -342,8 +348,10 @@ class _Layer(torch.nn.Module):
         super().__init__()
         self.attention, self.inner = _Attention(settings), _Inner(settings)
 
-    def forward(self, given: Tensor, is_there: Tensor) -> Tensor:
-        return self.inner(self.attention(given, given, is_there))
+    def forward(self, given: Tensor, is_there: Tensor, rows: list[int] | None = None) -> Tensor:
+        """All tokens of `given` (B, K, W), or those in `rows`, of which `is_there` (B, K) count."""
+        asking = given if rows is None else given[:, rows]
+        return self.inner(self.attention(asking, given, is_there))
 
 
 class _CrossLayer(torch.nn.Module):
@@ -355,7 +363,8 @@ class _CrossLayer(torch.nn.Module):
         self.words, self.views = _Layer(settings), _Layer(settings)
 
     def forward(
-        self, words: Tensor, is_word: Tensor, views: Tensor, is_view: Tensor
+        self, words: Tensor, is_word: Tensor, views: Tensor, is_view: Tensor, rows: list[int] | None = None
     ) -> tuple[Tensor, Tensor]:
+        """Words (B, L, W) and views (B, V, W); where there are `rows`, those views and the first word."""
         heard, seen = self.cross(words, views, is_view), self.cross(views, words, is_word)
-        return self.words(heard, is_word), self.views(seen, is_view)
+        return self.words(heard, is_word, None if rows is None else [0]), self.views(seen, is_view, rows)

@@ -34,8 +34,9 @@ HAMT_SMALL = Recipe(
     precision="auto",
     slots=32,
     steps=16,
-    frames=200_000,
-    core_hours=0.5,
+    # words begin to matter after 150,000: until then the loss is that of blanked instructions
+    frames=560_000,
+    core_hours=0.8,
     features=FEATURES,
     evaluation=TrainingEvaluationSettings(updates=0),
 )
@@ -46,6 +47,8 @@ HAMT_A2C_SMALL = replace(
     HAMT_SMALL,
     description="HAMT by imitation and reinforcement (A2C), from hamt-small",
     first="hamt-small",
+    frames=200_000,
+    core_hours=0.5,
     method=replace(
         _TEACHER_FORCING,
         optimiser=OptimiserSettings(rate=Schedule(1e-4, 1e-5), epsilon=1e-8, max_gradient=5.0),
@@ -64,6 +67,8 @@ HAMT_PRETRAIN_SMALL = replace(
     # tasks see whole episodes alone, which have 5 to 7 steps
     steps=32,
     slots=16,
+    frames=200_000,
+    core_hours=0.5,
 )
 """The recipe `hamt-pretrain-small`: `navarena train hamt-small --set start=FOLDER` goes on from it."""
 
@@ -92,6 +97,8 @@ def _remember(row: str) -> Recipe:
         policy=PolicySettings(memory="hamt", hamt=hamt, remembers="tour"),
         steps=32,
         slots=8,
+        frames=200_000,
+        core_hours=0.5,
     )
 
 

@@ -168,8 +168,7 @@ class Collector:
         with self.clock.measure("acting"):
             self._see_frozen(seen)
             rollout.mask[step] = self._mask
-            decision = self._policy.act(seen, self._state, self._mask, self._draw)
-        taken = decision.actions
+            taken, state = self._decide(rollout, step, seen, done)
         if self._teacher is not None and self._mix is not None:
             with self.clock.measure("labels"):
                 # while an oracle leads there is nothing to learn
@@ -177,12 +176,11 @@ class Collector:
             self._labels = rollout.labels[step] = self._send(labels)
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
             rollout.led[step] = self._send(self._mix.led)
-        rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
-        rollout.values[step] = decision.values
+        rollout.actions[step] = taken
         moves = self._exchange(taken.cpu().numpy())
         if isinstance(self._teacher, AgentTeacher):
             self._teacher.note(moves)
-        self._state = self._policy.replace_actions(decision.state, taken)
+        self._state = self._policy.replace_actions(state, taken)
         with self.clock.measure("simulation"):
             if self._reward is not None:
                 self._reward.begin()
@@ -209,6 +207,21 @@ class Collector:
                 self._begin(ended, done)
             self._mask = self._send(self._find_kept(result, episodes, ended))
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
+
+    def _decide(self, rollout: Rollout, step: int, seen: Tree, done: float) -> tuple[Tensor, Tree]:
+        """The policy's actions, which the rollout gets with their values, and the state after the step.
+
+        Where a teacher decides everywhere, the policy only follows: actions are 0, and there are no values.
+        """
+        method = self._recipe.method
+        if self._mix is not None and isinstance(method, ImitationSettings) and method.actor_critic is None:
+            if self._mix.leads_all(done):
+                return torch.zeros_like(rollout.actions[step]), self._policy.follow(
+                    seen, self._state, self._mask
+                )
+        decision = self._policy.act(seen, self._state, self._mask, self._draw)
+        rollout.log_probs[step], rollout.values[step] = decision.log_probs, decision.values
+        return decision.actions, decision.state
 
     def _find_kept(self, result: StepResult, over: Mapping[int, Episode], ended: np.ndarray) -> np.ndarray:
         """(N,) bool: slots whose policy state continues after a step, given the episodes that began.

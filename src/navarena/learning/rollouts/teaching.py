@@ -169,6 +169,14 @@ class TeacherMix:
         if self._settings.mixing == "episode":
             self.led = np.where(chosen, self._generator.random(len(chosen)) < share, self.led)
 
+    def leads_all(self, done: float) -> bool:
+        """Whether the teacher decides in all slots, and nothing learns from what the learner would do."""
+        if self._settings.actor_critic is not None:
+            return False
+        if self._settings.mixing == "step":
+            return self._settings.teacher_share.at(done) >= 1.0
+        return bool(self.led.all())
+
     def choose(
         self, own: Int64[np.ndarray, "n"], labels: Int64[np.ndarray, "n"], done: float
     ) -> Int64[np.ndarray, "n"]:
