@@ -76,13 +76,11 @@ def test_declarations_are_rare_at_first(tmp_path):
 
 
 LONGER = {
-    *(
-        "multion-ego-map-dagger-small",
-        "multion-ego-map-small",
-        "multion-smt-dagger-small",
-        "multion-smt-small",
-    ),
-    *("multion-proj-neural-map-dagger-small", "multion-proj-neural-map-small", "segmenter-small"),
+    "multion-ego-map-dagger-small",
+    "multion-ego-map-small",
+    "multion-smt-dagger-small",
+    "multion-smt-small",
+    "segmenter-small",
 }
 """Small recipes beyond 0.8 core-hours: memories that need more for as many frames, and a segmenter."""
 
