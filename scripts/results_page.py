@@ -51,6 +51,7 @@ LEFT_OUT: Mapping[str, str] = {
     "multion-nomap-small": _OF_LITE,
     "multion-oracle-ego-map-small": _OF_LITE,
     "multion-oracle-map-small": _OF_LITE,
+    "robustnav-pointnav-rgbd-small": "its rows are of `eval` ([robust agents](robust-agents.md))",
     "vlm": "it needs a server with a language model ([how to run it](language-models.md))",
 }
 """Built-in agent -> why no table has it."""
