@@ -35,8 +35,8 @@ HAMT_SMALL = Recipe(
     slots=32,
     steps=16,
     # words begin to matter after 150,000: until then the loss is that of blanked instructions
-    frames=560_000,
-    core_hours=0.8,
+    frames=350_000,
+    core_hours=0.5,
     features=FEATURES,
     evaluation=TrainingEvaluationSettings(updates=0),
 )
