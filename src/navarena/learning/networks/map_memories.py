@@ -28,10 +28,13 @@ from navarena.learning.networks.neural_maps import (
     turn_maps,
 )
 from navarena.learning.settings import PolicySettings
-from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 from navarena.mapping.feature_map import EGO_CELLS, WINDOW
 from navarena.mapping.oracle_map import CELLS as ORACLE_CELLS
 from navarena.mapping.oracle_map import WINDOW as ORACLE_WINDOW
+
+ROWS = 64
+"""Windows that a processor encodes at once: what lies between layers then stays in its cache."""
 
 MAP = "map"
 """Name in a state: (N, cells * cells, 32) float32 features, or (N, 300 * 300) uint8 classes + 1, 0 for
@@ -88,28 +91,22 @@ class ProjectedMapMemory(Memory):
         if self._map.reading == "code":
             turned = turn_maps(turned, turns, EGO_CELLS)
         windows, wins, after = self._write_and_read(turned, poses, state[MAP], mask)
-        steps: list[Tensor | None] = [None] * len(windows)
         if adds_projection:
-            own_projections = turn_maps(flat, -turns, EGO_CELLS).unflatten(0, mask.shape)
-            windows = [add_projection(*one) for one in zip(windows, own_projections)]
+            windows = add_projection(windows, turn_maps(flat, -turns, EGO_CELLS))
         elif torch.is_grad_enabled() and turned.requires_grad:
-            changes = turn_maps((turned - turned.detach()) * wins, -turns, REACHED)
-            steps = list(changes.unflatten(0, mask.shape))
-        read = torch.stack([self.window_encoder(*one) for one in zip(windows, steps)])
+            windows = windows + _widen(turn_maps((turned - turned.detach()) * wins, -turns, REACHED))
+        read = self.window_encoder(windows).unflatten(0, mask.shape)
         outputs, own = self.recurrent.unroll(torch.cat((image, read, rest), 2), state, mask)
         if self.query is not None:
-            asked = torch.cat((outputs, read), 2)
-            found = [self.query(*one) for one in zip(asked, windows, steps)]
-            outputs = torch.cat((outputs, torch.stack(found)), 2)
+            asked = torch.cat((outputs, read), 2).flatten(0, 1)
+            outputs = torch.cat((outputs, self.query(asked, windows).unflatten(0, mask.shape)), 2)
         return outputs, own | {MAP: after}
 
     @torch.no_grad()
     def _write_and_read(
         self, turned: Tensor, poses: Tensor, before: Tensor, mask: Tensor
-    ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """Windows (N, 51, 51, F) of T steps, where projections won (T * N, 13, 13, F), and the last map.
-
-        Windows stay apart by step: a processor gets memory for all of them together anew each time.
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Windows (T * N, 51, 51, F), where the projections won (T * N, 13, 13, F) bool, and the last map.
 
         Args:
             turned: (T * N, 13, 13, F) float32 projections in the frame of the start.
@@ -118,19 +115,19 @@ class ProjectedMapMemory(Memory):
             mask: (T, N) bool, as of `step`.
         """
         (steps, slots), cells = mask.shape, self._map.cells
-        maps = before.clone()
+        maps = reset_rows({MAP: before}, mask[0])[MAP]
         values = turned.detach().reshape(steps, slots, EGO_CELLS**2, PROJECTED_CHANNELS)
         windows, wins = [], []
         for step in range(steps):
-            for row in torch.nonzero(~mask[step])[:, 0].tolist():  # others are not even looked at
-                maps[row] = 0
+            if step and not mask[step].all():
+                maps[~mask[step]] = 0.0
             own = find_cells(poses[step], cells)
             patches = Patches(own, cells)
             wins.append(patches.keep_inside((values[step] > patches.read(maps)).float()))
             patches.raise_maps(maps, values[step])
             windows.append(read_windows(maps, own, -poses[step, :, 2], cells, WINDOW))
         shape = (-1, EGO_CELLS, EGO_CELLS, PROJECTED_CHANNELS)
-        return windows, torch.cat(wins).reshape(shape), maps
+        return torch.cat(windows), torch.cat(wins).reshape(shape), maps
 
 
 class RecognisedMapMemory(Memory):
@@ -166,10 +163,11 @@ class RecognisedMapMemory(Memory):
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
         """Equal to repeated `step` up to rounding."""
         known, rest = features[..., : POSE + RECOGNISED].detach(), features[..., POSE + RECOGNISED :]
-        maps, windows = state[MAP].clone(), []
-        for keep, now in zip(mask, known):
-            for row in torch.nonzero(~keep)[:, 0].tolist():  # others are not even looked at
-                maps[row] = 0
+        maps = reset_rows({MAP: state[MAP]}, mask[0])[MAP]
+        windows = []
+        for step, (keep, now) in enumerate(zip(mask, known)):
+            if step and not keep.all():
+                maps[~keep] = 0
             own, recognised = find_oracle_cells(now), now[:, POSE].long()
             inside = ((own >= 0) & (own < ORACLE_CELLS)).all(1)
             rows = torch.nonzero(inside & (recognised < self._map.classes))[:, 0]
@@ -195,11 +193,6 @@ def _widen(values: Tensor, fill: float = 0.0) -> Tensor:
     return torch.nn.functional.pad(values, (0, 0, edge, edge, edge, edge), value=fill)
 
 
-SEEN_EDGE = 4
-"""Cells around the 19 of REACHED that the first convolution sees with them. It takes 6 cells, every 3 of 51:
-its outputs 4 to 11 see cells 12 to 38, and a projection reaches 16 to 34."""
-
-
 class WindowEncoder(torch.nn.Module):
     """Windows of 51 x 51 x 32 as vectors: three convolutions and a linear layer.
 
@@ -223,23 +216,10 @@ class WindowEncoder(torch.nn.Module):
         )
         start_as_multion(self.layers)
 
-    def forward(self, windows: Tensor, changes: Tensor | None = None) -> Tensor:
-        """(B, features) of `windows` (B, 51, 51, 32) float32.
-
-        Args:
-            windows: constant, or with a gradient to all cells.
-            changes: (B, 19, 19, 32), added in the middle: 0 with the gradient of what was projected. Only
-                outputs that see the middle are computed for it.
-        """
-        found = self.layers[0](windows.permute(0, 3, 1, 2))
-        if changes is not None:
-            first = self.layers[0]
-            seen = changes.permute(0, 3, 1, 2)
-            seen = torch.nn.functional.pad(seen, (SEEN_EDGE, SEEN_EDGE, SEEN_EDGE, SEEN_EDGE))
-            seen = torch.nn.functional.conv2d(seen, first.weight.detach(), None, first.stride)
-            rim = (found.shape[2] - seen.shape[2]) // 2
-            found = found + torch.nn.functional.pad(seen, (rim, rim, rim, rim))
-        return self.layers[1:](found)
+    def forward(self, windows: Tensor) -> Tensor:
+        """(B, features) of `windows` (B, 51, 51, 32) float32."""
+        parts = windows.split(ROWS if windows.device.type == "cpu" else len(windows))
+        return torch.cat([self.layers(part.permute(0, 3, 1, 2)) for part in parts])
 
 
 class MapQuery(torch.nn.Module):
@@ -263,13 +243,8 @@ class MapQuery(torch.nn.Module):
         torch.nn.init.zeros_(self.layer.bias)
         self.features = PROJECTED_CHANNELS + 2
 
-    def forward(self, asked: Tensor, windows: Tensor, changes: Tensor | None = None) -> Tensor:
-        """(B, features) float32: the read from `windows` (B, W, W, 32) for queries (B, inputs).
-
-        `changes` are added in the middle, as of WindowEncoder.
-        """
-        if changes is not None:
-            windows = windows + _widen(changes)
+    def forward(self, asked: Tensor, windows: Tensor) -> Tensor:
+        """(B, features) float32: the read from `windows` (B, W, W, 32) for queries (B, inputs)."""
         query, sharp = self.layer(asked).float().split((PROJECTED_CHANNELS, 1), 1)
         cells = windows.flatten(1, 2)
         alike = torch.nn.functional.cosine_similarity(cells, query[:, None], 2)
