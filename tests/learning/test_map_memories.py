@@ -17,6 +17,7 @@ from navarena.learning.networks.map_memories import (  # noqa: E402
     ProjectedMapMemory,
     RecognisedMapMemory,
 )
+from navarena.learning.networks.map_windows import Windows  # noqa: E402
 from navarena.learning.networks.neural_map_settings import NeuralMapSettings  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.mapping.egocentric import turn_blended  # noqa: E402
@@ -114,7 +115,7 @@ def watch_windows(memory, run, *given):
     handle = memory.window_encoder.register_forward_pre_hook(lambda module, seen: shown.append(seen[0]))
     returned = run(*given)
     handle.remove()
-    return shown[0], returned
+    return shown[0].whole() if isinstance(shown[0], Windows) else shown[0], returned
 
 
 @pytest.mark.parametrize("reading", ["once", "code"])

@@ -7,14 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.learning.networks.neural_maps import (  # noqa: E402
-    REACHED,
-    Patches,
-    find_cells,
-    project,
-    read_windows,
-    turn_maps,
-)
+from navarena.learning.networks.map_windows import BLOCK, INNER, write_and_read  # noqa: E402
+from navarena.learning.networks.neural_maps import find_cells, project, turn_maps  # noqa: E402
 from navarena.mapping.feature_map import CELL, FeatureMaps, feature_grid, project_features  # noqa: E402
 from navarena.simulation.body import Camera  # noqa: E402
 
@@ -56,14 +50,15 @@ def test_registration_and_reading_are_the_reference_s(turns):
         reference.reset(np.flatnonzero(begins))
         maps[torch.from_numpy(begins)] = 0.0
         reference.register(projections, gps, compass)
-        own, angle = find_cells(torch.from_numpy(gps), CELLS), torch.from_numpy(compass)
+        angle = torch.from_numpy(compass)
         turned = torch.from_numpy(projections)
         for _ in range(turns):
             turned = turn_maps(turned, angle, 13)
-        Patches(own, CELLS).raise_maps(maps, turned.flatten(1, 2))
+        poses = torch.from_numpy(np.column_stack([gps, compass]))[None]
+        mask = torch.ones(1, 3, dtype=torch.bool)
+        windows, _ = write_and_read(maps.flatten(0, 1), turned.flatten(1, 2), poses, mask, CELLS)
         assert np.abs(maps.numpy() - reference.maps.reshape(3, -1, FEATURES)).max() < 1e-5
-        windows = read_windows(maps, own, -angle, CELLS, 51)
-        assert np.abs(windows.numpy() - reference.read(gps, compass)).max() < 1e-5
+        assert np.abs(windows.whole().numpy() - reference.read(gps, compass)).max() < 1e-5
     assert reference.maps.any()
 
 
@@ -79,9 +74,9 @@ def test_a_turned_projection_reaches_no_further():
     ones = torch.ones(64, 13, 13, 1)
     angles = torch.linspace(0, math.pi, 64)
     wide = turn_maps(ones, angles, 51)
-    edge = (51 - REACHED) // 2
-    assert torch.equal(wide[:, edge:-edge, edge:-edge], turn_maps(ones, angles, REACHED))
-    wide[:, edge:-edge, edge:-edge] = 0.0
+    first, last = (BLOCK * one for one in INNER)
+    assert wide[:, first + 1, 25].any(), "nearly all of the inner blocks"
+    wide[:, first:last, first:last] = 0.0
     assert not wide.any()
 
 

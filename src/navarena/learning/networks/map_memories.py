@@ -11,30 +11,28 @@ win.
 """
 
 import math
+from dataclasses import replace
 
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import POSE
-from navarena.learning.networks.encoders import start_as_multion
 from navarena.learning.networks.map_encoder import MapEncoder
+from navarena.learning.networks.map_windows import (
+    BLOCK,
+    INNER_SIDE,
+    Windows,
+    read_own,
+    split_blocks,
+    write_and_read,
+)
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
-from navarena.learning.networks.neural_maps import (
-    REACHED,
-    Patches,
-    find_cells,
-    find_oracle_cells,
-    read_classes,
-    read_windows,
-    turn_maps,
-)
+from navarena.learning.networks.neural_maps import find_oracle_cells, read_classes, turn_maps
+from navarena.learning.networks.window_encoder import MapQuery, WindowEncoder
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
-from navarena.mapping.feature_map import EGO_CELLS, WINDOW
+from navarena.mapping.feature_map import EGO_CELLS
 from navarena.mapping.oracle_map import CELLS as ORACLE_CELLS
 from navarena.mapping.oracle_map import WINDOW as ORACLE_WINDOW
-
-ROWS = 64
-"""Windows that a processor encodes at once: what lies between layers then stays in its cache."""
 
 MAP = "map"
 """Name in a state: (N, cells * cells, 32) float32 features, or (N, 300 * 300) uint8 classes + 1, 0 for
@@ -87,47 +85,24 @@ class ProjectedMapMemory(Memory):
         poses = poses.detach()  # measured, not learned
         flat = projections.float().reshape(-1, EGO_CELLS, EGO_CELLS, PROJECTED_CHANNELS)
         turns = poses[..., 2].flatten()
-        turned = turn_maps(flat, turns, EGO_CELLS)
-        if self._map.reading == "code":
-            turned = turn_maps(turned, turns, EGO_CELLS)
-        windows, wins, after = self._write_and_read(turned, poses, state[MAP], mask)
+        with torch.no_grad():
+            turned = turn_maps(flat, turns, EGO_CELLS)
+            if self._map.reading == "code":
+                turned = turn_maps(turned, turns, EGO_CELLS)
+            maps = _copy_maps(state[MAP], mask[0])
+            windows, wins = write_and_read(
+                maps.flatten(0, 1), turned.flatten(1, 2), poses, mask, self._map.cells, adds_projection
+            )
         if adds_projection:
             windows = add_projection(windows, turn_maps(flat, -turns, EGO_CELLS))
-        elif torch.is_grad_enabled() and turned.requires_grad:
-            windows = windows + _widen(turn_maps((turned - turned.detach()) * wins, -turns, REACHED))
+        elif torch.is_grad_enabled() and flat.requires_grad:
+            windows = replace(windows, own=read_own(flat.flatten(1, 2), windows, wins, turns))
         read = self.window_encoder(windows).unflatten(0, mask.shape)
         outputs, own = self.recurrent.unroll(torch.cat((image, read, rest), 2), state, mask)
         if self.query is not None:
             asked = torch.cat((outputs, read), 2).flatten(0, 1)
             outputs = torch.cat((outputs, self.query(asked, windows).unflatten(0, mask.shape)), 2)
-        return outputs, own | {MAP: after}
-
-    @torch.no_grad()
-    def _write_and_read(
-        self, turned: Tensor, poses: Tensor, before: Tensor, mask: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Windows (T * N, 51, 51, F), where the projections won (T * N, 13, 13, F) bool, and the last map.
-
-        Args:
-            turned: (T * N, 13, 13, F) float32 projections in the frame of the start.
-            poses: (T, N, 3).
-            before: (N, cells * cells, F) float32 maps before the first step.
-            mask: (T, N) bool, as of `step`.
-        """
-        (steps, slots), cells = mask.shape, self._map.cells
-        maps = reset_rows({MAP: before}, mask[0])[MAP]
-        values = turned.detach().reshape(steps, slots, EGO_CELLS**2, PROJECTED_CHANNELS)
-        windows, wins = [], []
-        for step in range(steps):
-            if step and not mask[step].all():
-                maps[~mask[step]] = 0.0
-            own = find_cells(poses[step], cells)
-            patches = Patches(own, cells)
-            wins.append(patches.keep_inside((values[step] > patches.read(maps)).float()))
-            patches.raise_maps(maps, values[step])
-            windows.append(read_windows(maps, own, -poses[step, :, 2], cells, WINDOW))
-        shape = (-1, EGO_CELLS, EGO_CELLS, PROJECTED_CHANNELS)
-        return torch.cat(windows), torch.cat(wins).reshape(shape), maps
+        return outputs, own | {MAP: maps}
 
 
 class RecognisedMapMemory(Memory):
@@ -182,75 +157,18 @@ class RecognisedMapMemory(Memory):
         return outputs, own_state | {MAP: maps}
 
 
-def add_projection(windows: Tensor, projections: Tensor) -> Tensor:
-    """`windows` (B, 51, 51, F) with their middles raised to `projections` (B, 13, 13, F)."""
-    return torch.maximum(windows, _widen(projections, -math.inf))
+def add_projection(windows: Windows, projections: Tensor) -> Windows:
+    """`windows` with all inner blocks, whose middles are raised to `projections` (B, 13, 13, F)."""
+    edge = (INNER_SIDE * BLOCK - EGO_CELLS) // 2
+    wide = torch.nn.functional.pad(projections, (0, 0, edge, edge, edge, edge), value=-math.inf)
+    inner = torch.maximum(windows.values[windows.inner], split_blocks(wide).flatten(0, 1))
+    values = windows.values.index_copy(0, windows.inner, inner.detach())
+    return replace(windows, values=values, own=inner)
 
 
-def _widen(values: Tensor, fill: float = 0.0) -> Tensor:
-    """(B, 51, 51, F): `values` (B, R, R, F) in the middle, `fill` around them."""
-    edge = (WINDOW - values.shape[1]) // 2
-    return torch.nn.functional.pad(values, (0, 0, edge, edge, edge, edge), value=fill)
-
-
-class WindowEncoder(torch.nn.Module):
-    """Windows of 51 x 51 x 32 as vectors: three convolutions and a linear layer.
-
-    With multiON's first weights; ReLU after all but the third convolution (rl/models/simple_cnn.py).
-
-    Args:
-        features: of the output.
-    """
-
-    def __init__(self, features: int) -> None:
-        super().__init__()
-        self.layers = torch.nn.Sequential(
-            torch.nn.Conv2d(PROJECTED_CHANNELS, 32, 6, 3),
-            torch.nn.ReLU(inplace=True),
-            torch.nn.Conv2d(32, 64, 4, 2),
-            torch.nn.ReLU(inplace=True),
-            torch.nn.Conv2d(64, 32, 2, 1),
-            torch.nn.Flatten(),
-            torch.nn.Linear(1152, features),
-            torch.nn.ReLU(inplace=True),
-        )
-        start_as_multion(self.layers)
-
-    def forward(self, windows: Tensor) -> Tensor:
-        """(B, features) of `windows` (B, 51, 51, 32) float32."""
-        parts = windows.split(ROWS if windows.device.type == "cpu" else len(windows))
-        return torch.cat([self.layers(part.permute(0, 3, 1, 2)) for part in parts])
-
-
-class MapQuery(torch.nn.Module):
-    """EgoMap's attention read (Beeching et al. 2020, ego_map.py): cells weighted by similarity to a query.
-
-    Cosine similarities of a query with all cells, sharpened by 1 + log(1 + e^s), become shares by a softmax.
-    The outcome is the mean cell and its place, column and row of -1 to 1. s is a number of its own, where
-    the published code takes the last one of the query.
-
-    Args:
-        inputs: of the linear layer that asks.
-
-    Attributes:
-        features: of the outcome.
-    """
-
-    def __init__(self, inputs: int) -> None:
-        super().__init__()
-        self.layer = torch.nn.Linear(inputs, PROJECTED_CHANNELS + 1)
-        torch.nn.init.orthogonal_(self.layer.weight)
-        torch.nn.init.zeros_(self.layer.bias)
-        self.features = PROJECTED_CHANNELS + 2
-
-    def forward(self, asked: Tensor, windows: Tensor) -> Tensor:
-        """(B, features) float32: the read from `windows` (B, W, W, 32) for queries (B, inputs)."""
-        query, sharp = self.layer(asked).float().split((PROJECTED_CHANNELS, 1), 1)
-        cells = windows.flatten(1, 2)
-        alike = torch.nn.functional.cosine_similarity(cells, query[:, None], 2)
-        shares = torch.softmax(alike * (1.0 + torch.nn.functional.softplus(sharp)), 1)
-        side = torch.linspace(-1.0, 1.0, windows.shape[1], device=windows.device)
-        rows, columns = torch.meshgrid(side, side, indexing="ij")
-        places = torch.stack((columns.flatten(), rows.flatten()), 1)
-        context = torch.einsum("bk,bkf->bf", shares, cells)
-        return torch.cat((context, shares @ places), 1)
+def _copy_maps(maps: Tensor, mask: Tensor) -> Tensor:
+    """A copy of `maps` (N, cells * cells, F), 0 where `mask` (N,) is False."""
+    copied = maps.clone()
+    if not mask.all():
+        copied[~mask] = 0.0
+    return copied
