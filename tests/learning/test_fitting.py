@@ -84,7 +84,9 @@ def test_the_command_trains_a_kind_that_it_does_not_know(line, tmp_path, capsys)
     assert "expected batch of at least 1, got 0" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["line", "segmenter-smoke", "joint-smoke", "anticipation-smoke"])
+@pytest.mark.parametrize(
+    "name", ["line", "segmenter-smoke", "joint-smoke", "anticipation-smoke", "cross-view-smoke"]
+)
 def test_fittings_take_one_process_on_the_processor(line, name, tmp_path):
     recipe = RECIPES.get(name)
     for machine in (Machine(1, "cuda"), Machine(1, "cpu", Processes(0, 2))):

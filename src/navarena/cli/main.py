@@ -145,6 +145,10 @@ COMMANDS: Mapping[str, Entry] = {
         "navarena.cli.training.anticipation:AnticipationScore",
         "score maps that a network continues, in houses",
     ),
+    "cross-view score": Entry(
+        "navarena.cli.training.cross_view:CrossViewScore",
+        "score views that a network completes, in houses",
+    ),
     "segmenter import": Entry(
         "navarena.cli.training.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),

@@ -11,6 +11,8 @@ RECIPES = Registry(
         "anticipation-smoke": "navarena.learning.recipes.perception:ANTICIPATION_SMOKE",
         "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
+        "cross-view-small": "navarena.learning.recipes.perception:CROSS_VIEW_SMALL",
+        "cross-view-smoke": "navarena.learning.recipes.perception:CROSS_VIEW_SMOKE",
         "goat-dagger-small": "navarena.learning.recipes.goat:GOAT_DAGGER_SMALL",
         "goat-paper": "navarena.learning.recipes.goat:GOAT_PAPER",
         "goat-ppo-small": "navarena.learning.recipes.goat:GOAT_PPO_SMALL",

@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from navarena.learning.anticipation.settings import AnticipationRecipe, WindowSettings
+from navarena.learning.cross_view.settings import CrossViewRecipe, ViewPairSettings
 from navarena.learning.joint.settings import JointRecipe, PairSettings
+from navarena.learning.networks.binocular_settings import BinocularSettings
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
 
 SEGMENTER_SMALL = SegmenterRecipe(
@@ -83,3 +85,24 @@ JOINT_SMOKE = replace(
     log_updates=10,
 )
 """The recipe `joint-smoke`."""
+
+CROSS_VIEW_SMALL = CrossViewRecipe(
+    description="a binocular network, by completing views from others; 15,000 pairs of 100 train houses",
+    frames=300_000,
+    core_hours=0.3,
+    batch=64,
+)
+"""The recipe `cross-view-small`."""
+
+CROSS_VIEW_SMOKE = replace(
+    CROSS_VIEW_SMALL,
+    description="the same, tiny: shows within a minute that the loss falls",
+    pairs=ViewPairSettings(houses=2, pairs=64),
+    network=BinocularSettings(width=48, layers=1, crossings=1),
+    frames=6_400,
+    core_hours=0.0,
+    batch=32,
+    save_updates=100,
+    log_updates=20,
+)
+"""The recipe `cross-view-smoke`."""
