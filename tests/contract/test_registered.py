@@ -46,6 +46,8 @@ GRAPH_FILES = tempfile.TemporaryDirectory()
 
 ENDINGS = {"stop", "found", "subtask_stop"}
 
+_ROBUSTNAV = "robustnav-pointnav-rgbd-small"
+
 FOR_SOME = {
     "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
@@ -64,13 +66,15 @@ FOR_SOME = {
         else ("pointnav objectnav", "expected a protocol with the actions stop")
         for name in SHIPPED
     },
+    # sees depth in metres
+    _ROBUSTNAV: ("robustnav", "expected a protocol with (depth in metres|the actions move_forward)"),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
 
 WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
 """Agents that need trained parts -> how the tests name them, with parts made here."""
 
-SIZES = dict.fromkeys(SHIPPED, (64, 64))
+SIZES = dict.fromkeys(SHIPPED, (64, 64)) | {_ROBUSTNAV: (80, 60)}
 """Agents that read images of one size at least -> its width and height; others get 20 x 12 pixels."""
 
 
