@@ -65,11 +65,11 @@ PROJ_NEURAL_MAP_DAGGER = replace(
         # 4 x 4 features of 64 x 64 pixels: each is dropped from 4 x 4 points
         neural_map=NeuralMapSettings(cells=61, points=16),
     ),
-    core_hours=1.0,
+    core_hours=0.5,
 )
 """The recipe `multion-proj-neural-map-dagger-small`."""
 
-PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER, 2.0)
+PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER, 0.6)
 """The recipe `multion-proj-neural-map-small`."""
 
 EGO_MAP_DAGGER = replace(
@@ -78,11 +78,11 @@ EGO_MAP_DAGGER = replace(
     policy=replace(
         PROJ_NEURAL_MAP_DAGGER.policy, neural_map=NeuralMapSettings("queried", cells=61, points=16)
     ),
-    core_hours=2.1,
+    core_hours=0.5,
 )
 """The recipe `multion-ego-map-dagger-small`."""
 
-EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER, 5.2)
+EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER, 0.7)
 """The recipe `multion-ego-map-small`."""
 
 OBJ_RECOG_MAP_DAGGER = replace(
