@@ -41,6 +41,34 @@ class Ring:
             "steps": torch.zeros(slots, dtype=torch.int64, device=device),
         }
 
+    @property
+    def size(self) -> int:
+        """M."""
+        return self._size
+
+    def write_all(self, entries: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tensor, Tree]:
+        """Write `entries` (T, N, K) of T steps.
+
+        Returns what stands in the order of time, (M - 1 + T, N, K) without gradient, of which a step reads
+        the M up to its own; which of these there are (T * N, M) bool; and the state after the last.
+        """
+        steps, size = state["steps"], self._size
+        after = state["entries"].clone()
+        rows = torch.arange(len(steps), device=entries.device)
+        # the oldest would be overwritten by the first step
+        order = (steps[:, None] + torch.arange(1, size, device=entries.device)) % size
+        before = after[rows[:, None], order].transpose(0, 1)
+        seen = torch.cat((before, entries.detach().to(before.dtype)))
+        counts = []
+        for entry, keep in zip(seen[size - 1 :], mask):
+            steps = steps * keep
+            after[rows, steps % size] = entry
+            counts.append(steps)
+            steps = steps + 1
+        ages = torch.arange(size - 1, -1, -1, device=entries.device)
+        lives = ages <= torch.stack(counts)[..., None]
+        return seen, lives.flatten(0, 1), {"entries": after, "steps": steps}
+
     def write(self, entry: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tree]:
         """Write one `entry` (N, K) for each slot.
 
@@ -137,14 +165,49 @@ class SMTMemory(Memory):
         return self._ring.initial_state(slots, self.fusion[0].weight.device)
 
     def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        entries, ages, lives, after = self._ring.write(features, state, mask)
-        if self._has_pose:
-            poses = self.pose_layer(relate_poses(entries[..., :POSE], features[:, :POSE], ages))
-            entries = torch.cat((entries[..., POSE:], poses), 2)
-        fused = self.fusion(entries)
-        present = fused[ages == 0][:, None]
+        outputs, after = self.unroll(features[None], state, mask[None])
+        return outputs[0], after
+
+    def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """Equal to repeated `step` up to rounding.
+
+        What the first layer makes of an entry is computed once, not for each step that reads it.
+        """
+        entries, lives, after = self._ring.write_all(features, state, mask)
+        shown = self._fuse_first(entries, features)
+        fused = self.fusion[1:](shown)
         remembered = self.encoder(fused, fused, lives)
-        return self.decoder(present, remembered, lives)[:, 0], after
+        read = self.decoder(fused[:, -1:], remembered, lives)[:, 0]
+        return read.unflatten(0, mask.shape), after
+
+    def _fuse_first(self, entries: Tensor, features: Tensor) -> Tensor:
+        """(T * N, M, H): the first layer of the fusion, of the last M entries of each step, its own the last.
+
+        Args:
+            entries: (M - 1 + T, N, K), without gradient.
+            features: (T, N, K), with it.
+        """
+        layer, size = self.fusion[0], self._ring.size
+        weight, steps = layer.weight, len(features)
+        split = POSE if self._has_pose else 0
+        of_entries = weight[:, : entries.shape[2] - split]
+        # from (N, M - 1 + T, H), the M entries up to each step
+        made = torch.nn.functional.linear(entries[..., split:], of_entries, layer.bias).float()
+        shown = made.unfold(0, size, 1).transpose(2, 3)
+        if self._has_pose:
+            poses = entries[..., :POSE].unfold(0, size, 1).transpose(2, 3).flatten(0, 1)
+            ages = torch.arange(size - 1, -1, -1, device=poses.device)
+            related = relate_poses(poses, poses[:, -1], ages)
+            # a layer of poses behind a layer of poses is one
+            of_poses = weight[:, of_entries.shape[1] :]
+            joined = of_poses @ self.pose_layer.weight
+            related = torch.nn.functional.linear(related, joined, of_poses @ self.pose_layer.bias)
+            shown = shown + related.unflatten(0, (steps, -1))
+        if torch.is_grad_enabled() and features.requires_grad:
+            own = torch.nn.functional.linear(features[..., split:], of_entries.detach())
+            passing = own - own.detach()  # 0, with the gradient that reaches the step's own features
+            shown = torch.cat((shown[:, :, :-1], shown[:, :, -1:] + passing[:, :, None]), 2)
+        return shown.flatten(0, 1)
 
 
 def relate_poses(poses: Tensor, present: Tensor, ages: Tensor) -> Tensor:
@@ -156,7 +219,7 @@ def relate_poses(poses: Tensor, present: Tensor, ages: Tensor) -> Tensor:
     Args:
         poses: (N, M, 3), see POSE.
         present: (N, 3).
-        ages: (N, M) int64, steps.
+        ages: (N, M) or (M,) int64, steps.
     """
     ahead, right, turned = (poses - present[:, None]).unbind(2)
     cosine, sine = present[:, 2:].cos(), present[:, 2:].sin()
@@ -166,7 +229,7 @@ def relate_poses(poses: Tensor, present: Tensor, ages: Tensor) -> Tensor:
             ahead * sine + right * cosine,
             turned.cos(),
             turned.sin(),
-            (-ages.float()).exp(),
+            (-ages.float()).exp().expand(ahead.shape),
         ),
         2,
     )
@@ -214,6 +277,8 @@ class _Attention(torch.nn.Module):
             torch.nn.init.zeros_(layer.bias)
 
     def forward(self, queries: Tensor, memory: Tensor, lives: Tensor) -> Tensor:
+        if queries.shape[1] == 1 < memory.shape[1]:
+            return self._ask_once(queries, memory, lives)
         query, key, value = (
             layer(one).unflatten(2, (self._heads, -1)).transpose(1, 2)
             for layer, one in zip(self.into, (queries, memory, memory))
@@ -222,3 +287,19 @@ class _Attention(torch.nn.Module):
             query, key, value, attn_mask=lives[:, None, None, :]
         )
         return self.out(read.transpose(1, 2).flatten(2))
+
+    def _ask_once(self, queries: Tensor, memory: Tensor, lives: Tensor) -> Tensor:
+        """As `forward`, of a single query, without the keys and values of all entries.
+
+        key(e) . q = e . (transposed key matrix times q) + bias . q; the mean of values is the value of the
+        mean.
+        """
+        asks, keys, values = self.into
+        query = asks(queries[:, 0]).unflatten(1, (self._heads, -1)).transpose(0, 1)
+        asked = torch.bmm(query, keys.weight.unflatten(0, (self._heads, -1))).transpose(0, 1)
+        alike = (query * keys.bias.unflatten(0, (self._heads, 1, -1))).sum(2).t()[..., None]
+        scores = (torch.bmm(asked, memory.transpose(1, 2)) + alike) / math.sqrt(query.shape[2])
+        shares = torch.softmax(scores.float().masked_fill(~lives[:, None], -math.inf), 2)
+        means = torch.bmm(shares, memory).transpose(0, 1)
+        read = torch.bmm(means, values.weight.unflatten(0, (self._heads, -1)).transpose(1, 2))
+        return self.out((read.transpose(0, 1).flatten(1) + values.bias)[:, None])

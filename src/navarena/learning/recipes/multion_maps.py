@@ -69,7 +69,7 @@ PROJ_NEURAL_MAP_DAGGER = replace(
 )
 """The recipe `multion-proj-neural-map-dagger-small`."""
 
-PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER, 0.4)
+PROJ_NEURAL_MAP = reinforce("multion-proj-neural-map-dagger-small", PROJ_NEURAL_MAP_DAGGER, 0.6)
 """The recipe `multion-proj-neural-map-small`."""
 
 EGO_MAP_DAGGER = replace(
@@ -82,7 +82,7 @@ EGO_MAP_DAGGER = replace(
 )
 """The recipe `multion-ego-map-dagger-small`."""
 
-EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER, 0.5)
+EGO_MAP = reinforce("multion-ego-map-dagger-small", EGO_MAP_DAGGER, 0.7)
 """The recipe `multion-ego-map-small`."""
 
 OBJ_RECOG_MAP_DAGGER = replace(
