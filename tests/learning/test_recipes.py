@@ -83,8 +83,9 @@ LONGER = {
         "multion-smt-small",
     ),
     *("multion-proj-neural-map-dagger-small", "multion-proj-neural-map-small", "segmenter-small"),
+    *("instance-imagenav-binocular-dagger-small", "instance-imagenav-binocular-small"),
 }
-"""Small recipes beyond 0.8 core-hours: memories that need more for as many frames, and a segmenter."""
+"""Small recipes beyond 0.8 core-hours: memories that need more for as many frames, a segmenter, goal images."""
 
 NOT_MEASURED = {"joint-small", "segmenter-goat-small"}
 
