@@ -33,6 +33,9 @@ GRAPH_INPUTS = (
 GOAL_VECTOR = "goal_vector"
 """How the names of goals as vectors begin."""
 
+GOAL_IMAGE = "image_goal"
+"""The sensor of the image of a goal, a square; black where no image gives the goal."""
+
 COUNTS = ("candidate_views", "tour_position")
 """Sensors of whole numbers that are no categories, kept as they are."""
 
@@ -83,7 +86,7 @@ def choose_inputs(
     Args:
         specs: of the observations that there are.
         names: of those that the policy uses.
-        image_size: pixels; larger images are subsampled to it.
+        image_size: pixels; larger images are subsampled to it, those of goals to a square of its longer side.
 
     Raises UnknownNameError for a name without observation, InputError for images that are smaller, and for
     integers that are no categories.
@@ -106,6 +109,21 @@ def choose_targets(specs: Mapping[str, ObservationSpec], names: Sequence[str]) -
     return tuple(found)
 
 
+def require_goal_images(names: Sequence[str], protocol: str, offered: Sequence[str]) -> None:
+    """Raise InputError for a policy that sees images of goals where no goal is given by one.
+
+    Args:
+        names: of its inputs.
+        protocol: id.
+        offered: names of the observations of the protocol.
+    """
+    if GOAL_IMAGE in names and GOAL_IMAGE not in offered:
+        raise InputError(
+            f"expected a protocol whose goals are images for {GOAL_IMAGE}, such as instance-imagenav-v1, got "
+            f"{protocol}; choose it by --protocol, or other sensors"
+        )
+
+
 def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: tuple[int, int]) -> InputSpec:
     if name not in specs:
         raise unknown_name("observation", name, specs)
@@ -121,6 +139,7 @@ def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: t
         return InputSpec(name, spec.shape, "int64")
     if len(spec.shape) == 3:
         height, width, channels = spec.shape
+        image_size = (max(image_size),) * 2 if name == GOAL_IMAGE else image_size
         if height < image_size[0] or width < image_size[1]:
             raise InputError(
                 f"expected {name} of at least {image_size[1]} x {image_size[0]} pixels, got "

@@ -27,7 +27,7 @@ from navarena.learning.agents.adaptation import (
     read_settings,
 )
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_policy, read_info
-from navarena.learning.inputs import GOAL_VECTOR, InputSpec, choose_inputs, resize_input
+from navarena.learning.inputs import GOAL_VECTOR, InputSpec, choose_inputs, require_goal_images, resize_input
 from navarena.learning.policy import Policy, RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
@@ -328,6 +328,7 @@ def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
     except NavarenaError as error:
         names = ", ".join(one.name for one in info.inputs)
         raise refuse(f"the observations {names}", f"others ({error})") from error
+    require_goal_images([one.name for one in info.inputs], task.protocol_id, task.sensors)
     units = _find_units(info)
     for one in info.inputs:
         spec, size = specs[one.name], one.shape[:2] if one.is_image else (1, 1)

@@ -14,7 +14,8 @@ class BinocularNetwork(torch.nn.Module):
 
     The convolutions' strides are their kernels, so that a token has seen nothing but its patch of 8 x 8
     pixels. An image may be smaller than the largest ones: it is what lies in the middle of one, and has only
-    the tokens of its own patches, which an empty margin fills up.
+    the tokens of its own patches. It is cut, or gets an empty margin, for a whole even number of them: of 64
+    x 36 pixels 64 x 32 are read.
 
     Args:
         settings: sizes.
@@ -43,10 +44,10 @@ class BinocularNetwork(torch.nn.Module):
         Raises InputError for images that are larger than the largest ones.
         """
         height, width = (count_patches(side, self._settings) for side in images.shape[1:3])
-        padded = centre_colours(pad(images, height, width)).permute(0, 3, 1, 2)
+        fitted = centre_colours(fit(images, height, width)).permute(0, 3, 1, 2)
         top, left = ((self._settings.grid - one) // 2 for one in (height, width))
         places = self.places[top : top + height, left : left + width]
-        tokens = self.patches(padded).permute(0, 2, 3, 1) + places
+        tokens = self.patches(fitted).permute(0, 2, 3, 1) + places
         tokens = tokens.flatten(1, 2)
         if visible is not None:
             tokens = tokens.gather(1, visible[..., None].expand(-1, -1, tokens.shape[2]))
@@ -62,18 +63,17 @@ class BinocularNetwork(torch.nn.Module):
 
 
 def count_patches(side: int, settings: BinocularSettings) -> int:
-    """Patches along a side of `side` pixels with an empty margin: an even number as of the largest images.
+    """Patches along a side of `side` pixels: the nearest even number, as the largest images have one.
 
     Raises InputError for more pixels than these have.
     """
     if not 1 <= side <= settings.side:
         raise InputError(f"expected images of at most {settings.side} x {settings.side} pixels, got {side}")
-    more = -(-side // PATCH)
-    return more + (settings.grid - more) % 2
+    return 2 * max(round(side / (2 * PATCH)), 1)
 
 
-def pad(images: Tensor, rows: int, columns: int) -> Tensor:
-    """(B, rows * 8, columns * 8, 3) uint8 `images` (B, H, W, 3) in the middle of a grey margin."""
+def fit(images: Tensor, rows: int, columns: int) -> Tensor:
+    """(B, rows * 8, columns * 8, 3) uint8 `images` (B, H, W, 3), cut on all sides or in a grey margin."""
     down, across = rows * PATCH - images.shape[1], columns * PATCH - images.shape[2]
     if not (down or across):
         return images

@@ -1,9 +1,10 @@
 """Settings of encoders: how the observations of a policy become one vector. Nothing here needs PyTorch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from navarena.core.errors import InputError
+from navarena.learning.networks.binocular_settings import BinocularSettings
 
 RANDOM_TRUNK = "random"
 """In the place of a file: a frozen trunk of random weights, which shows that everything else works."""
@@ -44,6 +45,12 @@ class EncoderSettings:
         goals: of goals as vectors. "raw": of the length that their network gives them, by which texts and
             images may be told apart. "unit": every one as long as the root of its numbers.
 
+        binocular: folder of a cross-view completion (`navarena train cross-view-small`) whose binocular
+            network reads colours and the goal's image together, beside the small network; or "random"; read
+            when a training begins. Empty for none.
+        binocular_network: sizes of it, those of the folder.
+        frozen_binocular: whether it does not learn.
+
     Raises InputError for sizes that do not fit together.
     """
 
@@ -69,6 +76,9 @@ class EncoderSettings:
     spare_categories: int = 0
     trunk: str = ""
     goals: Literal["raw", "unit"] = "raw"
+    binocular: str = ""
+    binocular_network: BinocularSettings = field(default_factory=BinocularSettings)
+    frozen_binocular: bool = False
 
     def __post_init__(self) -> None:
         if self.base_planes < 2 or self.base_planes % 2:
@@ -81,5 +91,10 @@ class EncoderSettings:
             raise InputError(f"expected a ResNet that is trained for normalise, got images={self.images}")
         if self.weighs_maps and self.numbers == "joined":
             raise InputError("expected numbers=embedded for weighs_maps, got joined")
+        if self.binocular and (self.images != "small" or self.numbers != "joined"):
+            raise InputError(
+                f"expected images=small and numbers=joined beside binocular, got {self.images} and "
+                f"{self.numbers}"
+            )
         if self.images != "small" and self.numbers == "joined":
             raise InputError(f"expected numbers=embedded for images={self.images}, got joined")

@@ -5,6 +5,7 @@ from typing import Literal
 
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
+from navarena.learning.networks.binocular_encoder import BinocularEncoder
 from navarena.learning.networks.clip_resnet import ClipGoalEncoder
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
 from navarena.learning.networks.encoders import Encoder, ObservationEncoder
@@ -23,6 +24,8 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
         return (RecognisingEncoder if is_recognised else ProjectingEncoder)(inputs, settings)
     if settings.memory == "cma":
         return FollowerEncoder(inputs, settings.follower)
+    if settings.encoder.binocular:
+        return BinocularEncoder(inputs, settings)
     unit_goals = settings.encoder.goals == "unit"
     if settings.encoder.images == "clip_resnet50":
         return ClipGoalEncoder(inputs, settings.image_features, settings.number_features, unit_goals)

@@ -2,6 +2,7 @@
 
 from navarena.core.registry import Registry
 
+_GOAT = "navarena.learning.recipes.goat"
 _MAPS = "navarena.learning.recipes.multion_maps"
 
 RECIPES = Registry(
@@ -21,6 +22,8 @@ RECIPES = Registry(
         "hamt-paper": "navarena.learning.recipes.graphs:HAMT_PAPER",
         "hamt-pretrain-small": "navarena.learning.recipes.graphs:HAMT_PRETRAIN_SMALL",
         "hamt-small": "navarena.learning.recipes.graphs:HAMT_SMALL",
+        "instance-imagenav-binocular-dagger-small": f"{_GOAT}:INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL",
+        "instance-imagenav-binocular-small": f"{_GOAT}:INSTANCE_IMAGENAV_BINOCULAR_SMALL",
         "instance-imagenav-dagger-small": "navarena.learning.recipes.goat:INSTANCE_IMAGENAV_DAGGER_SMALL",
         "instance-imagenav-paper": "navarena.learning.recipes.goat:INSTANCE_IMAGENAV_PAPER",
         "instance-imagenav-small": "navarena.learning.recipes.goat:INSTANCE_IMAGENAV_SMALL",

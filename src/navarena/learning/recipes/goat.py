@@ -7,13 +7,17 @@ names others. The modality is an observation, too, where current_subtask stands 
 Sizes of the small ones: colour and depth of 64 x 36, three convolutions, vectors of one length through a
 layer of 128, an LSTM of 2 x 256; 1,344,776 parameters with seven actions and vectors of 256.
 
+The binocular ones see a goal's image itself, beside the same inputs: 2,256,391 parameters with six actions,
+549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train cross-view-small`).
+
 The small ones imitate `modular-goat-gt`, which explores and knows what it has seen, and go on by PPO. Their
-core-hours are those of `ovon-small` with vectors of `words`, frame by frame.
+core-hours are those of `ovon-small` with vectors of `words`, frame by frame, and of the binocular ones those
+of a few updates.
 """
 
 from dataclasses import replace
 
-from navarena.learning.inputs import GOAL_VECTOR
+from navarena.learning.inputs import GOAL_IMAGE, GOAL_VECTOR
 from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
@@ -30,6 +34,9 @@ CLIP = "open-clip:weights/clip-rn50"
 
 JOINT = "joint:runs/train/joint-small"
 """That of the small ones."""
+
+CROSS_VIEW = "runs/train/cross-view-small"
+"""Whose binocular network reads images of goals."""
 
 
 def monolithic(encoder: str) -> Recipe:
@@ -159,6 +166,18 @@ INSTANCE_IMAGENAV_DAGGER_SMALL = replace(
 )
 """The recipe `instance-imagenav-dagger-small`."""
 
+INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL = replace(
+    INSTANCE_IMAGENAV_DAGGER_SMALL,
+    description="GOAT-Bench's skill for images, by a binocular network: DAgger from an exploring teacher",
+    sensors=("rgb", "depth", GOAL_IMAGE, "gps", "compass"),
+    policy=replace(
+        GOAT_DAGGER_SMALL.policy,
+        encoder=replace(GOAT_DAGGER_SMALL.policy.encoder, binocular=CROSS_VIEW),
+    ),
+    core_hours=1.1,
+)
+"""The recipe `instance-imagenav-binocular-dagger-small`."""
+
 
 def reinforce(first: str, imitated: Recipe) -> Recipe:
     """The recipe that continues `imitated`, called `first`, with PPO."""
@@ -185,6 +204,12 @@ LANGUAGENAV_SMALL = reinforce("languagenav-dagger-small", LANGUAGENAV_DAGGER_SMA
 
 INSTANCE_IMAGENAV_SMALL = reinforce("instance-imagenav-dagger-small", INSTANCE_IMAGENAV_DAGGER_SMALL)
 """The recipe `instance-imagenav-small`."""
+
+INSTANCE_IMAGENAV_BINOCULAR_SMALL = replace(
+    reinforce("instance-imagenav-binocular-dagger-small", INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL),
+    core_hours=1.6,
+)
+"""The recipe `instance-imagenav-binocular-small`."""
 
 GOAT_PPO_SMALL = replace(
     GOAT_SMALL,

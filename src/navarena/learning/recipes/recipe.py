@@ -31,7 +31,8 @@ class Recipe(TrainingRecipe):
         sensors: names of what the policy sees.
         method: settings of imitation, or of reinforcement.
         image_size: (height, width) pixels of the images that the policy sees. Training renders this size
-            (see training_view); the protocol's own images are subsampled to it.
+            (see training_view); the protocol's own images are subsampled to it, images of goals to a square
+            of its longer side.
         policy: sizes.
         precision: of the products in encoders and memories: "float32"; "bfloat16"; or "auto", which takes
             bfloat16 where the processor multiplies it faster.

@@ -18,7 +18,6 @@ from navarena.evaluation.demonstrations.reading import DemoSet, EpisodeArrays, o
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.inputs import InputSpec, resize_input
-from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import AggregationSettings, ImitationSettings
 from navarena.learning.tensors import torch
@@ -28,6 +27,7 @@ from navarena.learning.trainings.setup import (
     bias_declaration,
     build_policy,
     describe_policy,
+    load_pretrained,
     make_training_task,
 )
 from navarena.learning.trainings.store import Entry, TrajectoryStore
@@ -87,7 +87,7 @@ class DemoTraining:
         if saved is not None:
             self._restore(saved)
         else:
-            load_trunk(self._policy, recipe.policy.encoder)
+            load_pretrained(self._policy, recipe)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         cut_log(folder, self.frames)
 

@@ -24,10 +24,13 @@ from navarena.learning.agents.policy_agent import find_vocabulary
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads
 from navarena.learning.auxiliaries.proxies import DISTANCES
 from navarena.learning.checkpoints.policies import ActingPolicy, CheckpointInfo, load_policy
+from navarena.learning.cross_view.checkpoint import load_binocular
 from navarena.learning.distributed import Processes
 from navarena.learning.graph_policy import GraphPolicy
-from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
+from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets, require_goal_images
+from navarena.learning.networks.encoder_settings import RANDOM_TRUNK
 from navarena.learning.networks.hamt_proxies import ProxyHeads
+from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.published.follower_trunks import load_follower_trunks
 from navarena.learning.recipes.recipe import Recipe
@@ -223,6 +226,16 @@ FIRST = "first"
 """Folder, within that of a training, of the training that comes first."""
 
 
+def load_pretrained(policy: ActingPolicy, recipe: Recipe) -> None:
+    """Read the weights of networks that were trained before into `policy`, from the files its settings name.
+
+    Raises InputError where none is named or its network has other sizes, and FileError for a file that is
+    missing or damaged.
+    """
+    load_trunk(policy, recipe.policy.encoder)
+    load_binocular(policy, recipe.policy.encoder)
+
+
 def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
     """Copy the weights that `recipe` starts from into `policy`, frozen ones too; heads of losses stay random.
 
@@ -253,8 +266,10 @@ def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: 
 
 
 def _drop_habits(policy: PolicySettings) -> PolicySettings:
-    """`policy` without what weights do not depend on: how it samples, and what HAMT remembers and freezes."""
-    plain = replace(policy, temperature=0.0)
+    """`policy` without what weights do not depend on: how it samples, and what it remembers and freezes."""
+    source = RANDOM_TRUNK if policy.encoder.binocular else ""
+    encoder = replace(policy.encoder, binocular=source, frozen_binocular=False)
+    plain = replace(policy, temperature=0.0, encoder=encoder)
     if policy.memory != "hamt":
         return plain
     flags = ("tour", "parts_tour", "frozen_text", "frozen_history", "weighs_turns")
@@ -280,6 +295,7 @@ def describe_policy(recipe: Recipe, task: Task | GraphTask, batch: Batch) -> Che
     """Description of a checkpoint of `recipe`; raises InputError for inputs that its protocol lacks."""
     for name in recipe.masked:
         require_name("action", name, task.actions)
+    require_goal_images(recipe.sensors, task.protocol_id, task.sensors)
     return CheckpointInfo(
         protocol=task.protocol_id,
         actions=tuple(task.actions),

@@ -22,7 +22,6 @@ from navarena.learning.checkpoints.files import describe_last_checkpoint, load_r
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
 from navarena.learning.distributed import ALONE, ONE_THREAD, Machine, drop_parts, load_part, save_part
-from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.rollouts.augmentation import Augmenter
@@ -40,6 +39,7 @@ from navarena.learning.trainings.setup import (
     bias_declaration,
     build_policy,
     describe_policy,
+    load_pretrained,
     load_start,
     make_samplers,
     make_slots,
@@ -130,7 +130,7 @@ class Training:
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
         if saved is None:
-            load_trunk(self._policy, recipe.policy.encoder)
+            load_pretrained(self._policy, recipe)
             load_start(self._policy, self._info, recipe, folder)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
