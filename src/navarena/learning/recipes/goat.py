@@ -174,7 +174,7 @@ INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL = replace(
         GOAT_DAGGER_SMALL.policy,
         encoder=replace(GOAT_DAGGER_SMALL.policy.encoder, binocular=CROSS_VIEW),
     ),
-    core_hours=1.1,
+    core_hours=1.0,
 )
 """The recipe `instance-imagenav-binocular-dagger-small`."""
 
