@@ -1,7 +1,10 @@
 """Small policies and rollouts for tests of learning."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.inputs import TOKENS, InputSpec
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.settings import PolicySettings
@@ -19,6 +22,21 @@ def make_policy(actions=4, seed=0, inputs=INPUTS, settings=SMALL, **more):
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return RecurrentPolicy(inputs, actions, settings, **more)
+
+
+def shorten(recipe, updates=2):
+    """A recipe of GOAT-Bench, so short that only its parts are shown to fit together."""
+    return replace(
+        recipe,
+        slots=2,
+        steps=4,
+        frames=8 * updates,
+        scenes=1,
+        episodes=2,
+        split="val_seen_mini",
+        evaluation=TrainingEvaluationSettings(updates=0),
+        method=replace(recipe.method, minibatches=1),
+    )
 
 
 def draw_from(generator):

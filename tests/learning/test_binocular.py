@@ -15,7 +15,6 @@ from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.checkpoints.files import MODEL  # noqa: E402
 from navarena.learning.checkpoints.fitted import save_fitted  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
-from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.cross_view.checkpoint import CrossViewInfo, load_binocular  # noqa: E402
 from navarena.learning.cross_view.settings import ViewPairSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec, choose_inputs  # noqa: E402
@@ -30,7 +29,7 @@ from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.simulation.sensors.sensor import ObservationSpec  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
-from .made import draw_input, fill_rollout, make_policy  # noqa: E402
+from .made import draw_input, fill_rollout, make_policy, shorten  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -212,18 +211,7 @@ def test_images_of_goals_stay_square():
 
 def mini(recipe, folder, updates=2):
     encoder = replace(recipe.policy.encoder, binocular=str(folder))
-    return replace(
-        recipe,
-        policy=replace(recipe.policy, encoder=encoder),
-        slots=2,
-        steps=4,
-        frames=8 * updates,
-        scenes=1,
-        episodes=2,
-        split="val_seen_mini",
-        evaluation=TrainingEvaluationSettings(updates=0),
-        method=replace(recipe.method, minibatches=1),
-    )
+    return replace(shorten(recipe, updates), policy=replace(recipe.policy, encoder=encoder))
 
 
 @pytest.mark.slow

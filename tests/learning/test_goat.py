@@ -15,7 +15,6 @@ from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import ENCODERS, find_encoder  # noqa: E402
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows  # noqa: E402
-from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.encoders import scale_goals  # noqa: E402
 from navarena.learning.networks.trunks import TRUNK, load_trunk  # noqa: E402
@@ -25,6 +24,8 @@ from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.trainings.setup import FIRST  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
+
+from .made import shorten  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -56,20 +57,9 @@ def sketch(monkeypatch):
 
 
 def mini(recipe, updates=2):
-    """The recipe, so short that only its parts are shown to fit together, with goals of Sketch."""
+    """The recipe, shortened, with goals of Sketch."""
     sensors = tuple("goal_vector:sketch" if "goal_vector" in one else one for one in recipe.sensors)
-    return replace(
-        recipe,
-        sensors=sensors,
-        slots=2,
-        steps=4,
-        frames=8 * updates,
-        scenes=1,
-        episodes=2,
-        split="val_seen_mini",
-        evaluation=TrainingEvaluationSettings(updates=0),
-        method=replace(recipe.method, minibatches=1),
-    )
+    return replace(shorten(recipe, updates), sensors=sensors)
 
 
 def train(folder, recipe):

@@ -133,3 +133,16 @@ def test_equal_features_of_a_cell_share_the_gradient():
     found = project(features, depth, math.radians(1), 4)  # all sixteen points lie in one cell
     found.sum().backward()
     assert np.allclose(features.grad.flatten(), [1 / 3, 1 / 3, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_windows_of_few_blocks_do_not_depend_on_others(count):
+    encoder, others = WindowEncoder(16), draw_windows(1)
+    values = torch.rand((count, 9, FEATURES), generator=torch.Generator().manual_seed(1))
+    none = torch.zeros(0, dtype=torch.int64)
+    alone = Windows(2, torch.arange(count), values, none)
+    both = Windows(
+        2, torch.cat((alone.places, BLOCKS + others.places)), torch.cat((values, others.values)), none
+    )
+    with torch.no_grad():
+        assert torch.equal(encoder(alone)[0], encoder(both)[0])

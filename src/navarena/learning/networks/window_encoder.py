@@ -11,6 +11,9 @@ from navarena.mapping.feature_map import WINDOW
 OUT = SIDE - 1
 """Outputs along a side of the first convolution, each of 2 x 2 blocks."""
 
+MIN_ROWS = 8
+"""Rows of a product below which its last bits depend on how many there are (1 to 3 in float32, measured)."""
+
 
 class WindowEncoder(torch.nn.Module):
     """Windows of 51 x 51 x 32 as vectors: three convolutions and a linear layer.
@@ -60,7 +63,9 @@ class _FirstConvolution(torch.autograd.Function):  # type: ignore[misc]  # PyTor
         # rows: quarter, output; columns: cell of a block, channel
         quarters = weight.unflatten(2, (2, BLOCK)).unflatten(4, (2, BLOCK)).permute(2, 4, 0, 3, 5, 1)
         matrix = quarters.reshape(4 * out, BLOCK**2 * channels).to(dtype)
-        parts = torch.mm(blocks, matrix.t()).reshape(-1, out)
+        few = max(MIN_ROWS - len(blocks), 0)  # a window then does not depend on those beside it
+        rows = torch.nn.functional.pad(blocks, (0, 0, 0, few))
+        parts = torch.mm(rows, matrix.t())[: len(blocks)].reshape(-1, out)
         to = _find_outputs(windows.places, windows.count)
         # summed up in float32, and rounded once
         seen = bias.float().repeat(windows.count * OUT**2 + 1, 1)
