@@ -82,6 +82,7 @@ def test_there_is_one_way_to_write_a_corruption(text: str, written: str) -> None
         ("fog", UnknownNameError, "unknown corruption 'fog'"),
         ("grain:nigth", UnknownNameError, "unknown word of Grain 'nigth'. Did you mean 'night'"),
         ("grain:3:night:day", InputError, "expected one of day, night, got 'night' and 'day'"),
+        ("frame_drop:0.3", UnknownNameError, "unknown word of FrameDrop '0.3'. Known: 10, 20, 30, 40"),
         ("grain:3:4", UnknownNameError, "unknown word of Grain '4'"),
         ("grain::night", InputError, "got 'grain::night'"),
         ("plain:3", InputError, "expected no severity of 'plain', got 3; leave it out"),

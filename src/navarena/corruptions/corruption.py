@@ -90,7 +90,8 @@ class Corruption:
         choices: dict[str, str] = {}
         for word in chosen:
             if word not in meaning:
-                raise unknown_name(f"word of {type(self).__name__}", word, meaning)
+                known = [*meaning, *map(str, self.severities)]
+                raise unknown_name(f"word of {type(self).__name__}", word, known)
             if meaning[word] in choices:
                 raise InputError(
                     f"expected one of {', '.join(self.words[meaning[word]])}, got {choices[meaning[word]]!r} "
