@@ -1,5 +1,7 @@
 """The poses of N bodies."""
 
+from copy import copy
+
 import numpy as np
 from jaxtyping import Bool, Float, Int32, Int64
 
@@ -83,6 +85,12 @@ class Bodies:
     def begin_step(self) -> None:
         """Remember the poses, from which odometry gives the motion of a step, however it is made."""
         self.last_positions[:], self.last_yaws[:] = self.positions, self.yaws
+
+    def as_estimated(self) -> "Bodies":
+        """The same bodies with their estimated poses in the place of the true ones; arrays are shared."""
+        believed = copy(self)
+        believed.positions, believed.yaws = self.estimated_positions, self.estimated_yaws
+        return believed
 
     def separate_estimates(self) -> None:
         """Give the estimated poses arrays of their own, so that they can differ from the true ones."""

@@ -1,6 +1,6 @@
 """Fills preallocated arrays with the requested observations of N bodies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +39,8 @@ class Observer:
     Attributes:
         specs: name -> shape, type and bounds.
         extras: what is drawn into the images besides the scenes.
+        estimate: called when images have been taken, before sensors read them and the poses; it may estimate
+            poses from them.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Observer:
             self._require_kept(given)
         self._rigs = self._make_rigs(channels, given)
         self.extras: ExtraObjects | None = None
+        self.estimate: Callable[[], None] = lambda: None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
         self._arrays: dict[str, Any] = {one.name: self._allocate(one, given) for one in self._sources}
@@ -179,6 +182,7 @@ class Observer:
                 rig.render(renderer, slot_worlds, self._bodies, self._stale, self.extras)
                 for channel, images in rig.images.items():
                     self._change_images(rig.key(channel), images)
+        self.estimate()
         for source in self._sources:
             self._fill(source)
         self._stale[:] = False

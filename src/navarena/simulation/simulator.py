@@ -44,6 +44,7 @@ class Simulator:
 
     Attributes:
         bodies: the poses.
+        maps_estimate: whether maps are drawn and read at estimated poses (see `mapped_bodies`).
         threads: that images and maps of this simulator may use; None for all.
         slot_worlds: the worlds of the slots.
     """
@@ -69,6 +70,7 @@ class Simulator:
         self.actions = tuple(actions)
         self.threads = threads
         self.bodies = Bodies(slots)
+        self.maps_estimate = False
         self.slot_worlds = SlotWorlds(slots)
         self.observer = Observer(
             embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels, buffers, device
@@ -78,6 +80,11 @@ class Simulator:
         self._tilt_range, self._slides = tuple(map(float, embodiment.tilt_range)), bool(embodiment.slides)
         self._visited = np.zeros(SCRATCH, np.int32)
         self._all = np.ones(slots, bool)
+
+    @property
+    def mapped_bodies(self) -> Bodies:
+        """The bodies with the poses at which observed maps are drawn and read: true, or estimated ones."""
+        return self.bodies.as_estimated() if self.maps_estimate else self.bodies
 
     @property
     def positions(self) -> Float[np.ndarray, "n 3"]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
+from navarena.tasks.odometry import OdometryStage
 from navarena.tasks.oracle_phases import OraclePhases
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.saved_state import Name, dump_state, load_state
@@ -92,10 +94,16 @@ class NavigationBatch:
             threads,
             pipeline=self._pipeline,
             own_sensor=task.find_sensor,
-            channels=tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
+            channels=[channel for sensor in self._goal_sensors for channel in sensor.channels]
+            + ["depth"] * (task.images.poses == "odometry"),
             buffers={name: array for name, array in buffers.items() if name not in goals},
             device=device,
         )
+        self.simulator.maps_estimate = task.images.poses is not None
+        self._odometry: OdometryStage | None = None
+        if task.images.poses == "odometry":
+            self._odometry = OdometryStage(task, self.simulator)
+            self.simulator.observer.estimate = partial(self._odometry.update, self.simulator)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
@@ -214,6 +222,8 @@ class NavigationBatch:
         if self._pipeline is not None:
             scenes, ids = zip(*((episode.scene_id, episode.episode_id) for episode in episodes))
             self._pipeline.begin(rows, scenes, ids, self.simulator.bodies, self.simulator.slot_worlds)
+        if self._odometry is not None:
+            self._odometry.begin(rows)
         observed = [self._goal_corruptions.corrupt_goals(*one) for one in zip(episodes, worlds)]
         self.task.begin(self.simulator, self.state, rows, observed)
         for sensor in self._goal_sensors:
@@ -251,8 +261,7 @@ class NavigationBatch:
             self.simulator.bodies.begin_step()
             self.task.execute(self.simulator, self.state, taken, acting)
             self.state.steps[acting] += 1
-            if self._pipeline is not None:
-                self._pipeline.end_step(np.flatnonzero(acting), self.simulator.bodies)
+            self._end_step(taken, acting)
             result = self.task.judge(self.simulator, self.state, taken, acting)
             self._recorder.record(acting, taken, self.simulator.bodies, self.state)
             self._running &= ~(result.terminated | result.truncated)
@@ -276,9 +285,15 @@ class NavigationBatch:
         """
         self.simulator.bodies.begin_step()
         self.simulator.step(actions, active, exact=True)
+        self._end_step(actions, active)
+        self._fresh = False
+
+    def _end_step(self, actions: Actions, active: Bool[np.ndarray, "n"]) -> None:
+        """The bodies `active` (N,) have moved: count the step, and let poses be estimated."""
         if self._pipeline is not None:
             self._pipeline.end_step(np.flatnonzero(active), self.simulator.bodies)
-        self._fresh = False
+        if self._odometry is not None:
+            self._odometry.note(actions, active)
 
     def save_state(self) -> bytes:
         """State of the batch, for `restore_state` of a batch of equal arguments, in any process."""
@@ -339,7 +354,8 @@ class NavigationBatch:
         self.restore_state(saved)
 
     def _changing_parts(self) -> list[object]:
-        return [self.simulator.bodies, self.state, self._recorder, *self._goal_sensors]
+        odometry = [] if self._odometry is None else [self._odometry]
+        return [self.simulator.bodies, self.state, self._recorder, *odometry, *self._goal_sensors]
 
     def _unsaved(self) -> dict[str, object]:
         return {"batch": self, "state": self.state, "goal fields": self.state.goal_fields}

@@ -65,9 +65,10 @@ def get_task(protocol_id: str) -> TaskRules:
 
 
 def change_images(task: str | TaskRules, options: ImageOptions) -> TaskRules:
-    """The task, or that of a protocol id, with image sizes and a type of depth of your own; it is custom.
+    """The task, or that of a protocol id, with image sizes, depth and poses of your own; it is custom.
 
-    What is None in `options` stays as it is. Raises InputError for a task on navigation graphs.
+    What is None in `options` stays as it is. Raises InputError for a task on navigation graphs, and for
+    odometry where actions are numbers.
     """
     found = get_task(task) if isinstance(task, str) else task
     if options == ImageOptions():
@@ -75,6 +76,11 @@ def change_images(task: str | TaskRules, options: ImageOptions) -> TaskRules:
     if not isinstance(found, Task):
         raise InputError(
             f"expected a protocol with cameras for image sizes, got {found.protocol_id} on graphs"
+        )
+    if options.poses == "odometry" and found.is_continuous:
+        raise InputError(
+            "expected discrete actions, whose motions are known, for poses=odometry, got "
+            f"{found.protocol_id}; choose poses=estimated"
         )
     changed = copy(found)
     named = {name: value for name, value in vars(options).items() if value is not None}

@@ -75,6 +75,8 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
     if isinstance(corruption, TimingCorruption):
         return "" if channels else "a sensor of images"
     if isinstance(corruption, PoseCorruption):
+        if task.images.poses == "odometry" and "gps" in corruption.sensors:
+            return "poses that gps and compass estimate, not odometry,"
         return "" if senses & set(corruption.sensors) else f"a sensor of {' or '.join(corruption.sensors)}"
     if isinstance(corruption, MotionCorruption):
         done = " or ".join(corruption.acts_on)

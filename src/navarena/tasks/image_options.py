@@ -1,8 +1,8 @@
-"""Image sizes and the type of depth of a run, for any protocol with cameras."""
+"""Image sizes, type of depth and poses of maps of a run, for any protocol with cameras."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from navarena.core.errors import InputError, require_name
 from navarena.core.protocol_ids import SIZE_MARK
@@ -15,8 +15,11 @@ MAX_PX = 4096
 """Pixels along a side of an image."""
 
 SIZE_OPTIONS = (f"rgb{SIZE_MARK}", f"depth{SIZE_MARK}")
-IMAGE_OPTIONS = (*SIZE_OPTIONS, "depth_dtype")
+IMAGE_OPTIONS = (*SIZE_OPTIONS, "depth_dtype", "poses")
 """Names of the options of ids such as `pointnav-v1+rgb=128x128+depth=64x64+depth_dtype=uint8`."""
+
+Poses = Literal["estimated", "odometry"]
+"""In the place of true poses; see ImageOptions."""
 
 Size = tuple[int, int]
 """Width and height in pixels."""
@@ -24,7 +27,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class ImageOptions:
-    """Sizes of images and the type of depth; None for the protocol's own.
+    """Sizes of images, type of depth, and poses of maps; None for the protocol's own.
 
     Cameras keep their place and their horizontal field of view, and pixels are square: the vertical field
     follows from the sides. The rules stay as they are: what decides success is seen at the protocol's size.
@@ -33,6 +36,9 @@ class ImageOptions:
         rgb: (width, height) in pixels of colour images.
         depth: (width, height) in pixels of depth images, and of semantic and instance images.
         depth_dtype: "float32", "float16", or "uint8": 0 to 255 for the range of the protocol's depth.
+        poses: at which observed maps are drawn and read, in the place of the true ones: those "estimated" by
+            gps and compass, with their corruptions, or of "odometry", which replaces gps and compass (and
+            what follows from them) by actions and depth images (navarena.mapping.ScanOdometry).
 
     Raises InputError for a side outside 1 to 4096.
     """
@@ -40,6 +46,7 @@ class ImageOptions:
     rgb: Size | None = None
     depth: Size | None = None
     depth_dtype: DepthType | None = None
+    poses: Poses | None = None
 
     def __post_init__(self) -> None:
         for name, size in (("rgb", self.rgb), ("depth", self.depth)):
@@ -53,19 +60,21 @@ class ImageOptions:
     def read(cls, texts: Mapping[str, str]) -> "ImageOptions":
         """The options from their `texts` in an id.
 
-        Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype.
+        Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype or poses.
         """
         rgb, depth = (_read_size(texts[name]) if name in texts else None for name in SIZE_OPTIONS)
-        kind = texts.get("depth_dtype")
-        if kind is not None:
-            require_name("depth_dtype", kind, get_args(DepthType))
-        return cls(rgb, depth, cast(DepthType | None, kind))
+        for name, known in (("depth_dtype", DepthType), ("poses", Poses)):
+            if name in texts:
+                require_name(name, texts[name], get_args(known))
+        kind, poses = texts.get("depth_dtype"), texts.get("poses")
+        return cls(rgb, depth, cast(DepthType | None, kind), cast(Poses | None, poses))
 
     def texts(self) -> dict[str, str]:
         """Name -> text of the options that differ from the protocol, as in an id."""
         sizes = zip(SIZE_OPTIONS, (self.rgb, self.depth))
         found = {name: f"{size[0]}x{size[1]}" for name, size in sizes if size is not None}
-        return found if self.depth_dtype is None else {**found, "depth_dtype": self.depth_dtype}
+        words = {"depth_dtype": self.depth_dtype, "poses": self.poses}
+        return found | {name: word for name, word in words.items() if word is not None}
 
     def change_body(self, body: Embodiment, is_resized: bool) -> Embodiment:
         """`body` with cameras of these sizes; those whose images are `is_resized` afterwards stay."""

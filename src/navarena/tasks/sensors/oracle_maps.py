@@ -21,6 +21,7 @@ from navarena.mapping.oracle_map import (
     oracle_grid,
     paint_goals,
 )
+from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
@@ -99,8 +100,9 @@ class OracleMap(GoalSensor[MultiOnState]):
             for slot in np.flatnonzero(drawings.current >= 0).tolist():
                 if drawings.current[slot] != state.current(slot):
                     self._draw(drawings, simulator, state, slot)
+        bodies = simulator.mapped_bodies
         for k, (grid, maps) in enumerate(zip(drawings.grids, drawings.maps)):
-            window = crop_oracle(maps, grid, simulator.positions, simulator.yaws, self.window)
+            window = crop_oracle(maps, grid, bodies.positions, bodies.yaws, self.window)
             out[..., k * self.depth : (k + 1) * self.depth] = window
 
     def _drawings(self, state: MultiOnState) -> _Drawings:
@@ -182,14 +184,14 @@ class OracleEgoMap(OracleMap):
     def observe(self, simulator: Simulator, state: MultiOnState, out: np.ndarray) -> None:
         super().observe(simulator, state, out)
         drawings = self._drawings(state)
-        placed = drawings.current >= 0
+        placed, bodies = drawings.current >= 0, simulator.mapped_bodies
         for k, uncovered in enumerate(drawings.uncovered):
             if self.reveal.occlusion:
                 camera, depths = simulator.observer.image("depth")
-                uncovered.reveal_frames(depths, camera, simulator.observer.world_from_camera(camera), placed)
+                uncovered.reveal_frames(depths, camera, world_from_camera(bodies, camera), placed)
             else:
-                uncovered.reveal_sectors(simulator.positions, simulator.yaws, placed)
-            seen = uncovered.window(simulator.positions, simulator.yaws, self.window)
+                uncovered.reveal_sectors(bodies.positions, bodies.yaws, placed)
+            seen = uncovered.window(bodies.positions, bodies.yaws, self.window)
             out[..., k * self.depth : (k + 1) * self.depth] *= seen
 
 

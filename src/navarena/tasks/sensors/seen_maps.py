@@ -20,6 +20,7 @@ from navarena.mapping.semantic_map import (
     label_table,
 )
 from navarena.mapping.survey import survey_occupancy, survey_semantics
+from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
@@ -68,7 +69,8 @@ def _keep(
 class OccupancyMapSensor(GoalSensor):
     """(W, W, 1) uint8: what was seen around the body: 0 unknown, 1 free, 2 occupied.
 
-    Ahead is up, the body in the middle (between the four middle cells). It is drawn from true depth and pose.
+    Ahead is up, the body in the middle (between the four middle cells). It is drawn from true depth, at the
+    poses of `Simulator.mapped_bodies`.
 
     Args:
         settings: of the map.
@@ -98,10 +100,11 @@ class OccupancyMapSensor(GoalSensor):
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
         maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
+        bodies = simulator.mapped_bodies
         if self.lifetime != "known":
             camera, depths = simulator.observer.image("depth")
-            poses = simulator.observer.world_from_camera(camera)
-            maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
+            poses = world_from_camera(bodies, camera)
+            maps.update(depths, camera, poses, bodies.positions[:, 1], placed)
         slots = np.flatnonzero(placed)
         if self.lifetime == "known":
             for slot in slots.tolist():
@@ -109,16 +112,17 @@ class OccupancyMapSensor(GoalSensor):
         elif len(slots):
             layers, side = maps.settings.layers, maps.settings.side
             scores = maps.scores.reshape(-1, side, side, 1)
-            places = maps.coordinates_of(slots, simulator.positions[slots])
+            places = maps.coordinates_of(slots, bodies.positions[slots])
             out[slots] = self._crop(
-                scores, places, maps.grid(0), simulator.yaws[slots], slots * layers + maps.layer[slots]
+                scores, places, maps.grid(0), bodies.yaws[slots], slots * layers + maps.layer[slots]
             )
 
     def _show_known(self, simulator: Simulator, slot: int, out: UInt8[np.ndarray, "n w w 1"]) -> None:
         """Write the window of one slot into a map that was made beforehand."""
         world = simulator.slot_worlds.world(slot)
         if world is not None:
-            position, yaw = simulator.positions[slot : slot + 1], simulator.yaws[slot : slot + 1]
+            bodies = simulator.mapped_bodies
+            position, yaw = bodies.positions[slot : slot + 1], bodies.yaws[slot : slot + 1]
             known = survey_occupancy(world, simulator.embodiment, self._settings(simulator))
             scores = known.scores[0, known.layer_at(0, position[0, 1])][None, :, :, None]
             grid = known.grid(0)
@@ -152,8 +156,9 @@ class OccupancyMapSensor(GoalSensor):
 class SemanticMapSensor(GoalSensor):
     """(14, 64, 64) uint8: Iterative VLN's map around the body: occupancy, then 13 planes of classes.
 
-    Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true depth, labels and pose;
-    the labels are the categories of the scene, each as the class that it belongs to (`label_table`).
+    Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true depth and labels,
+    at the poses of `Simulator.mapped_bodies`; the labels are the categories of the scene, each as the class
+    that it belongs to (`label_table`).
 
     Args:
         settings: of the map.
@@ -185,9 +190,10 @@ class SemanticMapSensor(GoalSensor):
             return
         camera, depths = simulator.observer.image("depth")
         classes = self.label(simulator, placed)
-        poses = simulator.observer.world_from_camera(camera)
-        kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
-        out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
+        bodies = simulator.mapped_bodies
+        poses = world_from_camera(bodies, camera)
+        kept.maps.update(depths, classes, camera, poses, bodies.positions[:, 1], placed)
+        out[:] = kept.maps.views(poses[:, :3, 3], bodies.yaws)
 
     def label(self, simulator: Simulator, placed: Bool[np.ndarray, "n"]) -> Int32[np.ndarray, "n h w"]:
         """(N, H, W) int32 ids into CLASSES of what the bodies `placed` (N,) bool see now, 0 of others.
@@ -212,13 +218,14 @@ class SemanticMapSensor(GoalSensor):
     def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
         """Write the views (N, 14, 64, 64) of `slots` into maps that were made beforehand."""
         camera, _ = simulator.observer.image("depth")
-        eyes = simulator.observer.world_from_camera(camera)[:, :3, 3]
+        bodies = simulator.mapped_bodies
+        eyes = world_from_camera(bodies, camera)[:, :3, 3]
         for slot in slots:
             world = simulator.slot_worlds.world(slot)
             if world is not None:
                 known = survey_semantics(world, simulator.embodiment, self.settings)
-                known.storeys.layer[0] = known.storeys.nearest(0, float(simulator.positions[slot, 1]))
-                out[slot] = known.views(eyes[slot : slot + 1], simulator.yaws[slot : slot + 1])[0]
+                known.storeys.layer[0] = known.storeys.nearest(0, float(bodies.positions[slot, 1]))
+                out[slot] = known.views(eyes[slot : slot + 1], bodies.yaws[slot : slot + 1])[0]
 
     def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[SemanticMaps]:
         memory: WeakKeyDictionary[TaskState, _Kept[SemanticMaps]] = self.__dict__["_memory"]
