@@ -18,7 +18,9 @@ from navarena.metrics.paired import (
     permutation_test,
 )
 from navarena.metrics.repetitions import (
+    SEEDS_AND_SCENES,
     estimate_interquartile_mean,
+    estimate_over_seeds,
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
@@ -206,3 +208,63 @@ def test_two_levels_see_the_episodes_of_equal_scenes():
     assert both.low < 0.5 < both.high and both.method == OVER_BOTH
     few = estimate_mean(values, [f"s{k // 20}" for k in range(60)], dice(), two_levels=True)
     assert few.method == OVER_EPISODES  # three scenes are too few
+
+
+SCENES = [f"s{k % 40}" for k in range(120)]
+
+
+def test_an_interval_over_seeds_agrees_with_a_plain_loop():
+    """Each resample: shares of scenes, then of the seeds of each method, with the means by hand."""
+    draws = np.random.default_rng(3)
+    first, second = draws.uniform(0, 0.6, (3, 120)), draws.uniform(0.2, 1, (4, 120))
+    found = estimate_over_seeds([(-1.0, first), (1.0, second)], SCENES, dice("loop"), (-1, 1), 500)
+    names = sorted(set(SCENES))
+    drawn, differences = dice("loop"), np.zeros(500)
+    of_scenes = drawn.multinomial(40, np.full(40, 1 / 40), 500)
+    for weight, values in ((-1, first), (1, second)):
+        count = len(values)
+        of_seeds = drawn.multinomial(count, np.full(count, 1 / count), 500)
+        for k in range(500):
+            shares = [1 / 40 + np.sqrt(40 / 39) * (n / 40 - 1 / 40) for n in of_scenes[k]]
+            per_episode = [shares[names.index(scene)] for scene in SCENES]
+            means = [np.average(row, weights=per_episode) for row in values]
+            wide = np.sqrt(count / (count - 1))
+            differences[k] += weight * sum(
+                (1 / count + wide * (n / count - 1 / count)) * mean
+                for n, mean in zip(of_seeds[k], means, strict=True)
+            )
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(differences, [0.025, 0.975])))
+    assert found.mean == pytest.approx(second.mean() - first.mean())
+    assert (found.n, found.method) == (120, SEEDS_AND_SCENES)
+
+
+def test_seeds_widen_an_interval_as_much_as_they_differ():
+    """Nothing but eight seeds differs: +- 1.96 standard errors of their mean, within 10 %."""
+    seeds = np.linspace(0.2, 0.9, 8)
+    found = estimate_over_seeds(
+        [(1.0, np.repeat(seeds[:, None], 120, 1))], SCENES, dice("seeds"), (-np.inf, np.inf)
+    )
+    error = 1.96 * seeds.std(ddof=1) / np.sqrt(8)
+    assert (found.high - found.low) / 2 == pytest.approx(error, rel=0.1)
+    equal = np.tile(np.random.default_rng(0).uniform(0, 1, 120), (3, 1))
+    over_scenes = bootstrap_interval(equal[0], np.unique(SCENES, return_inverse=True)[1], dice("scenes"))
+    found = estimate_over_seeds([(1.0, equal)], SCENES, dice("equal"), (0, 1))
+    assert found.high - found.low == pytest.approx(over_scenes[1] - over_scenes[0], rel=0.05)
+
+
+def test_when_seeds_are_not_resampled():
+    values = np.random.default_rng(0).uniform(0, 1, (3, 120))
+    assert estimate_over_seeds([(1.0, values[:2])], SCENES, dice(), (0, 1)) is None
+    assert estimate_over_seeds([(1.0, values), (-1.0, values[:1])], SCENES, dice(), (-1, 1)) is None
+    few = [f"s{k % 29}" for k in range(120)]
+    assert estimate_over_seeds([(1.0, values)], few, dice(), (0, 1)) is None
+    endless = values.copy()
+    endless[1, 5] = INF
+    assert estimate_over_seeds([(1.0, endless)], SCENES, dice(), (0, 1)) is None
+    assert estimate_over_seeds([(1.0, np.full((3, 120), 0.1))], SCENES, dice(), (0, 1)) is None
+
+
+def test_an_interval_over_seeds_is_cut_to_what_is_possible():
+    wide = np.repeat([[0.0], [1.0], [1.0]], 120, 1)
+    cut = estimate_over_seeds([(1.0, wide)], SCENES, dice(), (0.5, 0.75))
+    assert (cut.mean, cut.low, cut.high) == (pytest.approx(2 / 3), 0.5, 0.75)

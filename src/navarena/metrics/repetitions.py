@@ -4,6 +4,12 @@ Training seeds follow the protocol of Agarwal et al. 2021, "Deep Reinforcement L
 Statistical Precipice", with scenes in the place of that paper's tasks. Scores form a matrix (K, S): seed by
 scene, each the mean of a run over the episodes of a scene.
 
+Means and differences of methods with MIN_SEEDS seeds or more are resampled over seeds and scenes at once, so
+that they hold for the method and not for its checkpoints alone. A bootstrap over K seeds has (K - 1) / K of
+the variance of their mean, which is much too little for three; the drawn shares of seeds, and of scenes,
+therefore depart from equal ones by sqrt(K / (K - 1)) times as much (Rao and Wu 1988, "Resampling Inference
+With Complex Survey Data").
+
 Repetitions of the same N episodes, K times, split the variance of a mean into that of the episodes and that
 of the agent's random choices. Values are modelled as x_kn = mean + episode_n + agent_kn; the two variances
 are estimated by one-way analysis of variance with random effects:
@@ -13,6 +19,7 @@ are estimated by one-way analysis of variance with random effects:
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +38,10 @@ from navarena.metrics.statistics import (
 OVER_SEEDS = "bootstrap over seeds, within scenes"
 MIN_SEEDS = 3
 """Two drawn from two repeat one of them half of the time: their interval is far too narrow."""
+
+_ROUNDING = 1e-12
+
+SEEDS_AND_SCENES = "bootstrap over seeds and scenes"
 
 TRIMMED = 0.25
 """Share of the scores that is cut off at either end of an interquartile mean."""
@@ -74,6 +85,52 @@ def estimate_interquartile_mean(
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Estimate(mean, float(low), float(high), scores.size, 0, OVER_SEEDS)
+
+
+def estimate_over_seeds(
+    methods: Sequence[tuple[float, Float[np.ndarray, "k n"]]],
+    scenes: Sequence[str],
+    generator: np.random.Generator,
+    bounds: tuple[float, float],
+    resamples: int = RESAMPLES,
+) -> Estimate | None:
+    """Weighted sum of methods' means over their seeds and N episodes, resampled over seeds and scenes.
+
+    None where a method has fewer than MIN_SEEDS seeds, where there are fewer than MIN_UNITS scenes, for
+    values that are not finite, and where none differs: see estimate_mean for those.
+
+    Args:
+        methods: for each its weight, such as -1 and 1 for a difference, and its (K, N) values.
+        scenes: scene id of each episode.
+        generator: source of the draws.
+        bounds: least and greatest possible value of the sum, to which the interval is cut.
+        resamples: how many.
+    """
+    labels = np.unique(np.asarray(scenes), return_inverse=True)[1]
+    units = int(labels.max()) + 1
+    known = all(len(values) >= MIN_SEEDS and np.isfinite(values).all() for _, values in methods)
+    if not known or units < MIN_UNITS:
+        return None
+    sizes = np.bincount(labels).astype(float)
+    shares = _draw_shares(units, generator, resamples)
+    means, mean = np.zeros(resamples), 0.0
+    for weight, values in methods:
+        sums = np.stack([np.bincount(labels, one) for one in np.asarray(values, np.float64)], 1)
+        of_seeds = (shares @ sums) / (shares @ sizes)[:, None]
+        means += weight * (_draw_shares(len(values), generator, resamples) * of_seeds).sum(1)
+        mean += weight * float(np.mean(values))
+    low, high = np.clip(np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]), *bounds)
+    if high - low <= _ROUNDING:
+        return None
+    return Estimate(mean, float(low), float(high), len(labels), 0, SEEDS_AND_SCENES)
+
+
+def _draw_shares(
+    units: int, generator: np.random.Generator, resamples: int
+) -> Float[np.ndarray, "resamples units"]:
+    """(resamples, units) shares of a bootstrap over units, departing from equal ones as the module says."""
+    counts = generator.multinomial(units, np.full(units, 1 / units), resamples)
+    return (1 + math.sqrt(units / (units - 1)) * (counts - 1)) / units
 
 
 def performance_profile(

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluation.analyses.written import make_row as make_multi_on_row
+from evaluation.analyses.written import write_run
 from evaluation.corridor import CorridorSetup, make_benchmark, make_settings
 from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
@@ -18,6 +20,8 @@ from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
 from navarena.evaluation.records.traits import find_traits, record_goals
 from navarena.evaluation.running.repeats import repeat_settings, split_runs
 from navarena.metrics import MultiGoalTrajectory, ShortestPath, Trajectory
+from navarena.metrics.repetitions import SEEDS_AND_SCENES
+from navarena.metrics.statistics import OVER_SCENES
 
 
 def run(folder, agent="Walker", count=40, **settings):
@@ -289,3 +293,25 @@ def test_a_run_has_one_interval_wherever_it_is_shown(tmp_path):
     (estimates,) = compare([read_contestant("A", [tmp_path])]).estimates
     for name, shown in summary.metrics.items():
         assert (estimates[name].low, estimates[name].high) == (shown.low, shown.high), name
+
+
+def test_three_seeds_of_each_method_are_resampled_with_the_scenes(tmp_path):
+    """Two methods of three seeds in 40 scenes; with two seeds of one the scenes alone are resampled."""
+
+    def runs_of(name, shift):
+        folders = []
+        for seed in range(3):
+            values = [0.2 + shift * (0.95 + 0.1 * (k % 2)) + 0.02 * seed for k in range(80)]
+            rows = [make_multi_on_row(k, scene=f"s{k % 40}", ppl=ppl) for k, ppl in enumerate(values)]
+            folders.append(write_run(tmp_path / f"{name}{seed}", rows))
+        return folders
+
+    low, high = runs_of("low", 0.0), runs_of("high", 0.3)
+    result = compare([read_contestant("A", low), read_contestant("B", high)], ["ppl"])
+    difference = result.differences[0].result.difference
+    assert difference.mean == pytest.approx(0.3) and difference.method == SEEDS_AND_SCENES
+    error = 1.96 * np.sqrt(2) * 0.02 / np.sqrt(3)  # standard deviation 0.02 between the seeds of either
+    assert (difference.high - difference.low) / 2 == pytest.approx(error, rel=0.2)
+    assert result.estimates[0]["ppl"].method == SEEDS_AND_SCENES
+    fewer = compare([read_contestant("A", low[:2]), read_contestant("B", high)], ["ppl"])
+    assert fewer.differences[0].result.difference.method == OVER_SCENES

@@ -18,6 +18,7 @@ from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
 from navarena.metrics.paired import BY_EPISODES, PairedComparison, compare_paired
 from navarena.metrics.repetitions import (
     estimate_interquartile_mean,
+    estimate_over_seeds,
     performance_profile,
     probability_of_improvement,
 )
@@ -92,7 +93,11 @@ class Contestant:
 
     def values(self, name: str) -> Float[np.ndarray, "n"]:
         """(N,) float64: the metric of each episode, the mean over the runs."""
-        return np.mean([metric_values(rows, name) for rows in self.rows], axis=0)
+        return np.mean(self.seed_values(name), axis=0)
+
+    def seed_values(self, name: str) -> Float[np.ndarray, "k n"]:
+        """(K, N) float64: the metric of each episode, by run."""
+        return np.array([metric_values(rows, name) for rows in self.rows])
 
     def scores(self, name: str) -> Float[np.ndarray, "k s"]:
         """(K, S) float64: mean of the metric by run and scene; infinite values are left out.
@@ -220,7 +225,7 @@ def compare(
         contestants: at least one.
         metrics: names; all that the first contestant has when empty, those over tours first. UnknownNameError
             for another.
-        two_levels: whether intervals resample episodes within scenes, too.
+        two_levels: whether intervals resample episodes within scenes, too; those over training seeds do not.
     """
     first = contestants[0]
     known = (*first.tour_metrics, *first.metrics)
@@ -281,7 +286,10 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate | None:
         return None if tours is None else estimate_tour_values(tours, one.identity, name)
     if name not in one.metrics:
         return None
-    return get_metric(name).estimate(
+    scenes = [row.scene_id for row in one.rows[0]]
+    draws, bounds = make_generator("interval", "seeds", name), get_metric(name).bounds
+    over_seeds = estimate_over_seeds([(1.0, one.seed_values(name))], scenes, draws, bounds)
+    return over_seeds or get_metric(name).estimate(
         # the stream of summary.json, so that one run has one interval wherever it is shown
         one.values(name),
         scene_labels(one.rows[0]),
@@ -305,15 +313,25 @@ def pair_contestants(
     shared = sorted(mine.keys() & other.keys())
     if not shared:
         return None
-    return compare_paired(
-        first.values(name)[[mine[key] for key in shared]],
-        second.values(name)[[other[key] for key in shared]],
-        [scene for scene, _ in shared],
+    before = first.seed_values(name)[:, [mine[key] for key in shared]]
+    after = second.seed_values(name)[:, [other[key] for key in shared]]
+    scenes, (least, most) = [scene for scene, _ in shared], get_metric(name).bounds
+    result = compare_paired(
+        before.mean(0),
+        after.mean(0),
+        scenes,
         get_metric(name).better,
         make_generator("compare", "difference", name),
         two_levels,
-        get_metric(name).bounds,
+        (least, most),
     )
+    over_seeds = estimate_over_seeds(
+        [(-1.0, before), (1.0, after)],
+        scenes,
+        make_generator("compare", "seeds", "difference", name),
+        (least - most, most - least),
+    )
+    return result if over_seeds is None else replace(result, difference=over_seeds)
 
 
 def _pair_tours(first: Contestant, second: Contestant, name: str) -> PairedComparison | None:
