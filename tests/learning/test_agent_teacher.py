@@ -127,6 +127,38 @@ def test_a_saved_teacher_is_attached_to_the_batch_of_the_other(tmp_path):
     assert agent.batch is second._batch and agent.asked == 8
 
 
+def lead(teacher, batch, steps):
+    """Actions of the teacher in the next steps, which it leads."""
+    actions = []
+    for _ in range(steps):
+        label = teacher.label()
+        teacher.note(label)
+        batch.step(label)
+        actions.append(int(label[0]))
+    return actions
+
+
+def test_the_memory_of_a_modular_agent_is_saved(caplog):
+    """modular-goat-gt, whose frozen settings hold mapping proxies, goes on as if nothing had been."""
+    task = get_task("goat-v1")
+    worlds = WorldCache(task.embodiment)
+    worlds.add(draw_world(HALL, scene_id="hall"))
+    pairs = []
+    for _ in range(2):
+        agent = load_agent("modular-goat-gt", task)
+        batch = NavigationBatch(task, 1, 1, tuple(dict.fromkeys((*task.sensors, *agent.sensors))), worlds)
+        batch.start([0], [as_life(AHEAD, 0, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5))])
+        pairs.append((AgentTeacher(batch, agent), batch))
+    (first, own), (second, other) = pairs
+    begun = lead(first, own, 6)
+    saved = first.save_state()
+    for action in begun:
+        other.step(np.array([action]))
+    second.restore_state(saved)
+    assert "begin it anew" not in caplog.text
+    assert lead(first, own, 6) == lead(second, other, 6)
+
+
 class Unsaved(Listener):
     """Holds what has no pickle."""
 

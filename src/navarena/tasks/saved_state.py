@@ -3,6 +3,7 @@
 import io
 import pickle
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,14 @@ class _Saver(pickle.Pickler):
         return self._names.get(id(obj))
 
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, MappingProxyType):
+            return _freeze, (dict(obj),)
         return (WeakKeyDictionary, (dict(obj),)) if isinstance(obj, WeakKeyDictionary) else NotImplemented
+
+
+def _freeze(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    """A mapping proxy of `values`; a pickle finds its type under no name."""
+    return MappingProxyType(values)
 
 
 class _Loader(pickle.Unpickler):

@@ -1,6 +1,5 @@
 """Teaching in rollouts: teachers that are agents, and who decides in which slot, as DAgger does."""
 
-import io
 import logging
 import pickle
 import zlib
@@ -14,6 +13,7 @@ from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.learning.settings import ImitationSettings
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.saved_state import Name, dump_state, load_state
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.sources import Batch
 from navarena.tasks.task import Task
@@ -83,45 +83,22 @@ class AgentTeacher:
     def save_state(self) -> bytes:
         """The agent and its memory, for `restore_state`; empty, with a warning, without a pickle."""
         own = self._agent, self._is_known, self._goals
-        buffer = io.BytesIO()
         try:
-            _AgentPickler(buffer, self._batch).dump(own)
+            state = dump_state(own, self._unsaved())
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _log.warning("a teacher's memory is not saved, resumed trainings begin it anew: %s", error)
             return b""
-        return zlib.compress(buffer.getvalue(), 1)  # maps of places not seen yet are mostly zeros
+        return zlib.compress(state, 1)  # maps of places not seen yet are mostly zeros
 
     def restore_state(self, saved: bytes) -> None:
         """Go on with the agent that was `saved`, in the batch of this one."""
         if saved:
-            found = _AgentUnpickler(io.BytesIO(zlib.decompress(saved)), self._batch).load()
+            found = load_state(zlib.decompress(saved), self._unsaved().__getitem__)
             self._agent, self._is_known, self._goals = found
 
-
-BATCH = "batch"
-"""Stands in a saved agent for the batch that it is attached to."""
-
-
-class _AgentPickler(pickle.Pickler):
-    """Pickles an agent without its batch, which is saved by itself."""
-
-    def __init__(self, file: io.BytesIO, batch: NavigationBatch) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._batch = batch
-
-    def persistent_id(self, value: object) -> str | None:
-        return BATCH if value is self._batch else None
-
-
-class _AgentUnpickler(pickle.Unpickler):
-    """Reads an agent into another batch."""
-
-    def __init__(self, file: io.BytesIO, batch: NavigationBatch) -> None:
-        super().__init__(file)
-        self._batch = batch
-
-    def persistent_load(self, name: str) -> NavigationBatch:
-        return self._batch
+    def _unsaved(self) -> dict[Name, object]:
+        """What the agent is attached to, which is saved by itself."""
+        return {("batch",): self._batch, ("state",): self._batch.state}
 
 
 def find_teacher_sensors(name: str, task: Task) -> tuple[str, ...]:
