@@ -10,7 +10,9 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch  # noqa: E402
 from navarena.learning.auxiliaries.settings import PROGRESS  # noqa: E402
+from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     AggregationSettings,
     ImitationSettings,
@@ -23,7 +25,7 @@ from navarena.learning.trainings.aggregation import Aggregator, order_by_length,
 from navarena.learning.trainings.store import INDEX, SHARDS, Entry, TrajectoryStore  # noqa: E402
 from navarena.learning.trainings.updates import make_optimiser  # noqa: E402
 
-from .made import fill_rollout, make_policy  # noqa: E402
+from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
 from .test_training import TINY, make_training, same  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -150,7 +152,7 @@ def test_carried_states_are_those_of_the_true_last_steps(tmp_path, remembers):
             judged = policy.evaluate_sequence(seen, actions, policy.initial_state(1), mask)
             expected[lane] = judged.state["hidden"][0]
     optimiser = make_optimiser(policy, METHOD.optimiser)
-    found = aggregator.learn_batch(policy, optimiser, batch, state)
+    found = aggregator.learn_batch(policy, optimiser, batch, state, np.random.default_rng(0))
     assert np.isfinite(found["imitation_loss"])
     for lane in (0, 2):
         own = expected[lane] if remembers == "tour" else torch.zeros_like(expected[lane])
@@ -180,8 +182,47 @@ def test_training_with_a_store_learns_and_goes_on_bit_for_bit(tmp_path, order):
     assert len(learned) == 2 and learned[1]["imitation_loss"] < learned[0]["imitation_loss"]
 
 
-def test_auxiliary_losses_are_refused(tmp_path):
-    with pytest.raises(InputError, match="aggregation without auxiliaries"):
-        Aggregator(replace(METHOD, auxiliaries=(PROGRESS,)), "episode", TrajectoryStore(tmp_path), 0)
+def test_auxiliary_losses_learn_from_the_steps_of_episodes_alone(tmp_path):
+    """Of episodes of 2 and 6 steps side by side: the mean over 8 steps, and gradients of both losses."""
+    target = InputSpec("progress", (1,), "float32")
+    rows = {}
+    for auxiliaries in ((), (PROGRESS,)):
+        store = TrajectoryStore(tmp_path / str(len(auxiliaries)))
+        method = replace(METHOD, auxiliaries=auxiliaries)
+        aggregator, policy = Aggregator(method, "episode", store, 0), make_policy()
+        if auxiliaries:
+            policy.auxiliaries = AuxiliaryHeads(policy, auxiliaries, INPUTS, [target], 4, 0)
+        rollout = fill_rollout(policy, steps=6, slots=16)
+        rollout.observations["progress"] = torch.rand(6, 16, 1, generator=torch.Generator().manual_seed(0))
+        rollout.labels[:] = 1
+        rollout.ends = make_ends([(1, 0), (5, 1)])
+        aggregator.cut(rollout, 0)
+        predicted, wanted = [], []
+        for entry in store.entries if auxiliaries else []:
+            stored = store.read(entry.key)
+            wanted.append(torch.tensor(stored["progress"])[:, 0])
+            seen = {k: torch.tensor(stored[k])[:, None] for k in ("depth", INPUTS[1].name)}
+            mask = torch.arange(entry.steps)[:, None] > 0
+            actions = torch.tensor(stored["action"]).long()[:, None]
+            with torch.no_grad(), watch(policy) as watched:
+                policy.evaluate_sequence(seen, actions, policy.initial_state(1), mask)
+                predicted.append(policy.auxiliaries.heads["progress"](watched.beliefs)[:, 0, 0])
+        batch = [(lane, entry, False) for lane, entry in enumerate(store.entries)]
+        before = {name: value.clone() for name, value in policy.state_dict().items()}
+        optimiser = make_optimiser(policy, METHOD.optimiser)
+        row = aggregator.learn_batch(
+            policy, optimiser, batch, policy.initial_state(4), np.random.default_rng(0)
+        )
+        rows[len(auxiliaries)] = row
+        if auxiliaries:
+            mean = (torch.cat(predicted) - torch.cat(wanted)).square().mean()
+            assert row["progress_loss"] == pytest.approx(mean.item(), rel=1e-4)
+            head = [name for name in before if name.startswith("auxiliaries.")]
+            assert head and not any(torch.equal(policy.state_dict()[name], before[name]) for name in head)
+    assert rows[0]["imitation_loss"] == rows[1]["imitation_loss"]
+    assert rows[0]["gradient_norm"] != rows[1]["gradient_norm"] and "progress_loss" not in rows[0]
+
+
+def test_settings_of_a_store_that_cannot_be():
     with pytest.raises(InputError, match="at least one iteration"):
         AggregationSettings(0)

@@ -13,6 +13,7 @@ from navarena.evaluation.demonstrations.manifest import read_manifest, write_man
 from navarena.evaluation.demonstrations.reading import open_demos  # noqa: E402
 from navarena.evaluation.demonstrations.writing import DemoSettings, write_demonstrations  # noqa: E402
 from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
@@ -91,6 +92,9 @@ def test_what_does_not_fit_is_refused(demos, tmp_path):
         DemoTraining(replace(TINY, protocol="objectnav-robothor2021-v1", sensors=("depth",)), demos, tmp_path)
     with pytest.raises(InputError, match="expected a recipe of imitation"):
         DemoTraining(replace(TINY, method=HABITAT_DDPPO), demos, tmp_path)
+    with pytest.raises(InputError, match="got inverse_dynamics; add --set method.auxiliaries="):
+        method = replace(TINY.method, auxiliaries=(INVERSE_DYNAMICS,))
+        DemoTraining(replace(TINY, method=method), demos, tmp_path)
     with pytest.raises(InputError, match=r"expected depth of \(96, 128, 1\) at least"):
         DemoTraining(replace(TINY, image_size=(96, 128)), demos, tmp_path)
     with pytest.raises(InputError, match="expected the observation compass in .*, got rgb, depth, pointgoal"):

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.learning.auxiliaries.heads import judge_fragment
 from navarena.learning.losses import episode_imitation_loss, inflection_weights
 from navarena.learning.networks.encoders import name_frozen
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
 from navarena.learning.settings import AggregationSettings, ImitationSettings
-from navarena.learning.storage import NO_LABEL, Rollout
+from navarena.learning.storage import NO_LABEL, Fragment, Rollout
 from navarena.learning.tensors import Tree, take_rows, torch
 from navarena.learning.trainings.store import Entry, TrajectoryStore
 from navarena.learning.trainings.updates import Statistics, descend
@@ -76,13 +77,11 @@ class Aggregator:
         remembers: as of PolicySettings.
         store: of the episodes.
         seed: of the training, a part of the keys.
-
-    Raises InputError for auxiliary losses, which learn from rollouts alone.
     """
 
     def __init__(self, method: ImitationSettings, remembers: str, store: TrajectoryStore, seed: int) -> None:
-        if method.aggregation is None or method.auxiliaries:
-            raise InputError("expected an aggregation without auxiliaries, which learn from rollouts alone")
+        if method.aggregation is None:
+            raise InputError("expected a method with an aggregation, got none")
         self._method, self._store, self._seed = method, store, seed
         self._settings: AggregationSettings = method.aggregation
         self._carries = remembers in ("tour", "scene")
@@ -164,14 +163,17 @@ class Aggregator:
                 )
             state = policy.initial_state(settings.batch)
             for batch in batches:
-                rows.append(self.learn_batch(policy, optimiser, batch, state))
+                rows.append(self.learn_batch(policy, optimiser, batch, state, generator))
         means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
         return means | {"rate": self._method.optimiser.rate.at(done)}
 
-    def learn_batch(self, policy: Policy, optimiser: Any, batch: Batch, state: Tree) -> Statistics:
+    def learn_batch(
+        self, policy: Policy, optimiser: Any, batch: Batch, state: Tree, generator: np.random.Generator
+    ) -> Statistics:
         """One step of the optimiser from one batch; `state` (lanes) becomes that after its episodes.
 
-        Gradients go through a whole episode, not into the one before it.
+        Gradients go through a whole episode, not into the one before it. `generator` draws for auxiliary
+        losses, which count the steps of episodes alone, not the padding.
         """
         episodes = [self._store.read(one.key) for _, one, _ in batch]
         lengths = [one.steps for _, one, _ in batch]
@@ -193,17 +195,23 @@ class Aggregator:
         weights = inflection_weights(labels, labels[0], first, self._method.inflection_weight)
         lanes = torch.tensor([lane for lane, _, _ in batch])
         before = take_rows(state, lanes)
-        judged = policy.evaluate_sequence(seen, actions, before, mask)
+        unknown = torch.zeros(labels.shape)
+        inside = torch.arange(longest)[:, None] < torch.tensor(lengths)
+        part = Fragment(
+            seen, before, mask, actions, unknown, unknown, labels, weights, unknown.bool(), inside
+        )
+        judged, beside, row = judge_fragment(policy, part, generator)
         if not isinstance(judged.distribution, Categorical):
             raise InputError("expected a policy of discrete actions, which alone have labels")
         log_probs = judged.distribution.log_probs
         loss = episode_imitation_loss(log_probs, labels, weights)
         if self._carries:
             self._carry(policy, seen, actions, before, mask, lengths, lanes, state)
-        norm = descend(policy, optimiser, loss, self._method.optimiser.max_gradient)
+        norm = descend(policy, optimiser, loss + beside, self._method.optimiser.max_gradient)
         counted = labels != NO_LABEL
         right = ((log_probs.argmax(-1) == labels) & counted).sum() / counted.sum().clamp_min(1)
-        return {"imitation_loss": float(loss.detach()), "agreement": float(right), "gradient_norm": norm}
+        row |= {"imitation_loss": float(loss.detach()), "agreement": float(right), "gradient_norm": norm}
+        return row
 
     def _carry(
         self,

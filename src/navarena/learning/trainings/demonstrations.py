@@ -61,6 +61,11 @@ class DemoTraining:
         method = recipe.method
         if not isinstance(method, ImitationSettings):
             raise InputError("expected a recipe of imitation for --demos, got one of reinforcement")
+        if method.auxiliaries:
+            raise InputError(
+                "expected no auxiliary losses with --demos, which hold no targets for them, got "
+                f"{', '.join(one.kind for one in method.auxiliaries)}; add --set method.auxiliaries="
+            )
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
         self._demos = open_demos(demos)
