@@ -33,7 +33,7 @@ def see(count=4):
 
 def test_the_goal_shows_where_its_category_is():
     encoder, seen = ObservationEncoder(INPUTS, 16, 8), see()
-    depth, labels = encoder._join_images(seen)
+    depth, labels = encoder._read_images(seen)
     assert depth.shape == (4, 36, 48, 1) and labels.shape == (4, 36, 48, PIXEL_FEATURES + 1)
     pixels, goals = encoder.pixel_tables[0].weight, encoder.goal_table.weight
     for one in range(4):

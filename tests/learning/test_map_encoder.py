@@ -56,6 +56,40 @@ def test_folded_tables_are_tables_and_a_convolution(settings, count):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("goals", [0, 5])
+def test_cells_of_nothing_cost_nothing_and_change_nothing(goals):
+    """The compiled convolution against the one of one-hot maps, which other devices compute."""
+    torch.manual_seed(1)
+    encoder = MapEncoder(MAP, SMALL, goals).double()
+    if goals:
+        torch.nn.init.normal_(encoder.relevance.weight)
+    drawn = np.random.default_rng(0)
+    maps = torch.from_numpy(draw_input(MAP, 6, drawn)) * torch.from_numpy(drawn.random((6, 50, 50, 2)) < 0.2)
+    chosen = torch.tensor([[0], [1], [2], [3], [4], [1]]) if goals else torch.zeros(6, 1, dtype=torch.int64)
+    found = encoder(maps, chosen if goals else None)
+    plain = encoder.layers[1:](encoder.convolve_marks(maps, chosen, encoder._weigh()))
+    torch.testing.assert_close(found, plain, rtol=1e-9, atol=1e-9)
+    weights = torch.randn_like(found)
+    for ours, theirs in zip(
+        *(torch.autograd.grad((out * weights).sum(), list(encoder.parameters())) for out in (found, plain)),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_unknown_categories_and_goals_are_refused():
+    encoder = MapEncoder(MAP, SMALL, 5)
+    maps = torch.zeros(2, 50, 50, 2, dtype=torch.uint8)
+    maps[1, 49, 49, 0] = 3
+    with pytest.raises(InputError, match=r"categories of 0 to \[2, 8\] on the channels of a map, got"):
+        encoder(maps, torch.tensor([[0], [4]]))
+    maps[1, 49, 49, 0] = 2
+    with pytest.raises(InputError, match=r"goals of 0 to 4, got \[0, 5\]"):
+        encoder(maps, torch.tensor([[0], [5]]))
+    with pytest.raises(InputError, match="by which cells of maps are weighed, got none"):
+        encoder(maps)
+
+
 def test_goals_are_noticed_from_the_start():
     """What a goal on an empty map changes is as large as what the previous action says, in small networks."""
     torch.manual_seed(0)

@@ -81,7 +81,7 @@ def test_the_classifier_learns_what_is_seen_and_nothing_else_does_it():
     with torch.no_grad():
         seen = {name: value.flatten(0, 1) for name, value in part.observations.items()}
         images = torch.cat((seen["rgb"].float() / 255, seen["depth"].float()), 3)
-        shares = torch.log_softmax(judge(policy.encoder.image_encoder(images)), 1).numpy()
+        shares = torch.log_softmax(judge(policy.encoder.image_encoder([images])), 1).numpy()
     expected = -np.mean([shares[k, k % 9] for k in range(12)])
     assert noted["seen_class_loss"] == pytest.approx(expected, rel=1e-4)
     assert float(beside.detach()) == pytest.approx(0.25 * expected, rel=1e-4)

@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
 from navarena.learning.inputs import InputSpec, choose_inputs, subsample  # noqa: E402
-from navarena.learning.networks.encoders import ROWS, ImageEncoder, ObservationEncoder  # noqa: E402
+from navarena.learning.networks.encoder_kernels import stack_images  # noqa: E402
+from navarena.learning.networks.encoders import CENTRE, ROWS, SPREAD, ImageEncoder, ObservationEncoder  # noqa: E402
 from navarena.learning.networks.heads import Categorical, CategoricalHead, TanhGaussian  # noqa: E402
 from navarena.learning.networks.memories import RecurrentMemory  # noqa: E402
 from navarena.learning.policy import PREVIOUS  # noqa: E402
@@ -75,11 +76,27 @@ def test_images_are_encoded_as_by_the_plain_layers(width, dtype):
     images = (255 * images).to(dtype) if dtype == torch.uint8 else images.to(dtype)
     plain = images.float() / 255 if dtype == torch.uint8 else images.float()
     expected = encoder.layers(plain.permute(0, 3, 1, 2))
-    found = encoder(images)
+    found = encoder([images])
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    apart = encoder([images[..., :1], images[..., 1:]])
+    assert torch.equal(apart, found)
     weight = encoder.layers[0].weight
     gradients = [torch.autograd.grad(one.square().sum(), weight)[0] for one in (found, expected)]
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_stacked_images_are_those_of_separate_passes():
+    """Bit for bit, of bytes, half precision and float32, of rows that are apart in memory."""
+    colours = torch.randint(0, 256, (5, 7, 9, 3), dtype=torch.uint8)
+    depth, labels = torch.rand(5, 7, 9, 1).half(), torch.rand(5, 7, 9, 2)
+    for centre, spread in ((0.0, 255.0), (CENTRE, SPREAD)):
+        expected = torch.cat(((colours.float() - centre) / spread, depth.float(), labels), 3)
+        assert torch.equal(stack_images([colours, depth, labels], centre, spread), expected)
+        strided = stack_images([colours[::2], depth[::2], labels[::2]], centre, spread)
+        assert torch.equal(strided, expected[::2])
+    labels.requires_grad_()
+    stack_images([depth, labels], 0.0, 255.0).sum().backward()
+    assert torch.equal(labels.grad, torch.ones_like(labels)), "gradients reach features that are learned"
 
 
 def test_precision_follows_the_processor():

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
 from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images
 from navarena.learning.networks.map_encoder import MapEncoder
@@ -79,7 +80,9 @@ class EmbeddedEncoder(Encoder):
         goals = observations[self._goal] if self._goal else None
         parts = [self.maps[one.name](observations[one.name], goals) for one in self._maps]
         if self._images:
-            parts.append(self.images(self._read_images(observations)))
+            images = self._read_images(observations)
+            is_residual = isinstance(self.images, ResNetEncoder)
+            parts.append(self.images(stack_images(images, 0.0, 255.0) if is_residual else images))
         for one in self._numbers:
             parts.append(apply_number_layer(one, self.numbers[one.name], observations[one.name]))
         return torch.cat(parts, 1)
@@ -91,11 +94,12 @@ class EmbeddedEncoder(Encoder):
                 part = {
                     one.name: observations[one.name][first : first + STATISTICS_ROWS] for one in self._images
                 }
-                self.images.learn_statistics(self._read_images(part))
+                self.images.learn_statistics(stack_images(self._read_images(part), 0.0, 255.0))
 
-    def _read_images(self, observations: Tree) -> Tensor:
-        """(B, H, W, C) float32 of all images: bytes as 0 to 1, resized where the settings say so."""
-        return torch.cat([read_image(observations[one.name], self._resize) for one in self._images], 3)
+    def _read_images(self, observations: Tree) -> list[Tensor]:
+        """The images (B, H, W, C), resized where the settings say so."""
+        images = [observations[one.name] for one in self._images]
+        return [resize(one, self._resize) for one in images] if self._resize else images
 
 
 def _make_image_network(
@@ -157,23 +161,18 @@ class ResNetEncoder(torch.nn.Module):
         return torch.nn.functional.avg_pool2d(images.permute(0, 3, 1, 2), 2)
 
 
-def read_image(values: Tensor, resize: int) -> Tensor:
-    """(B, H, W, C) float32 of images (B, H', W', C): bytes become 0 to 1.
+def resize(values: Tensor, side: int) -> Tensor:
+    """(B, side, side, C) of images (B, H, W, C): their middle, the shorter side averaged to `side` pixels.
 
-    With `resize`, the shorter side is averaged to as many pixels and the square in the middle is cut out;
-    bytes stay whole numbers, as habitat-lab's do (utils/common.py).
+    Bytes stay whole numbers, as habitat-lab's do (utils/common.py).
     """
-    is_bytes = values.dtype == torch.uint8
-    images = values.float()
-    if resize:
-        height, width = images.shape[1:3]
-        scale = resize / min(height, width)
-        size = int(height * scale), int(width * scale)
-        small = torch.nn.functional.interpolate(images.permute(0, 3, 1, 2), size=size, mode="area")
-        top, left = size[0] // 2 - resize // 2, size[1] // 2 - resize // 2
-        images = small.permute(0, 2, 3, 1)[:, top : top + resize, left : left + resize]
-        images = images.floor() if is_bytes else images
-    return images / 255 if is_bytes else images
+    height, width = values.shape[1:3]
+    scale = side / min(height, width)
+    size = int(height * scale), int(width * scale)
+    small = torch.nn.functional.interpolate(values.float().permute(0, 3, 1, 2), size=size, mode="area")
+    top, left = size[0] // 2 - side // 2, size[1] // 2 - side // 2
+    square = small.permute(0, 2, 3, 1)[:, top : top + side, left : left + side]
+    return square.floor().to(values.dtype) if values.dtype == torch.uint8 else square
 
 
 def make_number_layer(

@@ -2,10 +2,11 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
 from navarena.learning.inputs import GOAL_VECTOR, InputSpec
+from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.tensors import Tensor, Tree, torch
 
 GOAL_SCALE = 10.0
@@ -64,11 +65,19 @@ class ImageEncoder(torch.nn.Module):
         if is_multion:
             start_as_multion(self.layers)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """(B, features) of `images` (B, H, W, C): bytes or floating-point numbers."""
-        parts = images.split(ROWS if images.device.type == "cpu" else len(images))
-        seen = (convolve_first(self.layers[0], _as_image(part, self._is_centred)) for part in parts)
+    def forward(self, images: Sequence[Tensor]) -> Tensor:
+        """(B, features) of `images` (B, H, W, C_i) one behind the other: bytes or floating-point numbers."""
+        scaling = (CENTRE, SPREAD) if self._is_centred else (0.0, 255.0)
+        seen = (
+            convolve_first(self.layers[0], stack_images(part, *scaling)) for part in split_rows(images, ROWS)
+        )
         return torch.cat([self.layers[1:](one) for one in seen])
+
+
+def split_rows(images: Sequence[Tensor], rows: int) -> Iterator[Sequence[Tensor]]:
+    """All `images` (B, ...) of up to `rows` steps at a time on a processor, else of all."""
+    count = rows if images[0].device.type == "cpu" else max(len(images[0]), 1)
+    return zip(*(one.split(count) for one in images))
 
 
 def start_as_multion(layers: torch.nn.Module) -> None:
@@ -217,22 +226,19 @@ class ObservationEncoder(Encoder):
         """(B, features) float32 features of name -> (B, ...) observations of a rollout."""
         parts = []
         if self._images:
-            images = [observations[one.name] for one in self._images]
-            if len(images) > 1 or self._images[0].classes:
-                images = [torch.cat(self._join_images(observations), 3)]
-            parts.append(self.image_encoder(images[0]))
+            parts.append(self.image_encoder(self._read_images(observations)))
         if self._numbers:
             numbers = [_as_numbers(one, observations[one.name], self._unit_goals) for one in self._numbers]
             parts.append(self.number_encoder(torch.cat(numbers, 1)))
         return torch.cat(parts, 1)
 
-    def _join_images(self, observations: Tree) -> list[Tensor]:
-        """The images as (B, H, W, C) float32 each, with the features of categories in their place."""
+    def _read_images(self, observations: Tree) -> list[Tensor]:
+        """The images (B, H, W, C), with the features of categories in their place."""
         found, number = [], 0
         for one in self._images:
             values = observations[one.name]
             if not one.classes:
-                found.append(_as_image(values, True))
+                found.append(values)
                 continue
             features = self.pixel_tables[number](values.long())
             number += 1
@@ -255,13 +261,6 @@ def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:
         raise InputError(f"expected images of one size, got {sorted(sizes)}")
     height, width = sizes.pop()
     return sum(one.shape[2] for one in images), height, width
-
-
-def _as_image(values: Tensor, is_centred: bool) -> Tensor:
-    """float32; bytes become 0 to 1, or numbers of a mean of about 0 and a deviation of about 1."""
-    if values.dtype != torch.uint8:
-        return values.float()
-    return (values.float() - CENTRE) / SPREAD if is_centred else values.float() / 255
 
 
 def _count_features(one: InputSpec) -> int:

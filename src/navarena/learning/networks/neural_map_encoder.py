@@ -5,13 +5,15 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.learning.inputs import POSE_INPUTS, InputSpec
-from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer, read_image
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
+from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.networks.encoders import (
     ROWS,
     Encoder,
     ImageEncoder,
     convolve_first,
     measure_images,
+    split_rows,
     start_as_multion,
 )
 from navarena.learning.networks.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
@@ -60,15 +62,14 @@ class ProjectingEncoder(Encoder):
         self.features = PROJECTION + settings.image_features + settings.number_features * len(self._numbers)
 
     def forward(self, observations: Tree) -> Tensor:
-        parts = [read_image(observations[one.name], 0) for one in self._images]
-        images = torch.cat(parts, 3)
+        images = [observations[one.name] for one in self._images]
         features = torch.cat(
             [
-                self.convolutions[1:](convolve_first(self.convolutions[0], part))
-                for part in images.split(ROWS if images.device.type == "cpu" else len(images))
+                self.convolutions[1:](convolve_first(self.convolutions[0], stack_images(part, 0.0, 255.0)))
+                for part in split_rows(images, ROWS)
             ]
         )
-        depth = read_image(observations["depth"], 0)[..., 0] * self._map.depth_metres
+        depth = stack_images([observations["depth"]], 0.0, 255.0)[..., 0] * self._map.depth_metres
         projected = project(features, depth, math.radians(self._map.hfov_deg), self._points)
         seen = self.image_encoder(features.flatten(1))
         return torch.cat(
@@ -103,9 +104,7 @@ class RecognisingEncoder(Encoder):
         self.features = RECOGNISED + settings.image_features + settings.number_features
 
     def forward(self, observations: Tree) -> Tensor:
-        seen = self.image_encoder(
-            torch.cat([read_image(observations[one.name], 0) for one in self._images], 3)
-        )
+        seen = self.image_encoder([observations[one.name] for one in self._images])
         recognised = self.classifier(seen).argmax(1, keepdim=True)
         goal = observations[self._numbers[0].name]
         return torch.cat(
