@@ -14,6 +14,7 @@ from navarena.core.errors import CheckFailedError, FileError, InputError, Unknow
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
 from navarena.evaluation import EvaluationSettings, evaluate, read_rows, read_table
+from navarena.evaluation.analyses.analysis import estimate_part
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
 from navarena.evaluation.analyses.compare import compare, find_obstacles, read_contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
@@ -313,5 +314,6 @@ def test_three_seeds_of_each_method_are_resampled_with_the_scenes(tmp_path):
     error = 1.96 * np.sqrt(2) * 0.02 / np.sqrt(3)  # standard deviation 0.02 between the seeds of either
     assert (difference.high - difference.low) / 2 == pytest.approx(error, rel=0.2)
     assert result.estimates[0]["ppl"].method == SEEDS_AND_SCENES
+    assert estimate_part(read_contestant("A", low), "ppl").method == SEEDS_AND_SCENES
     fewer = compare([read_contestant("A", low[:2]), read_contestant("B", high)], ["ppl"])
     assert fewer.differences[0].result.difference.method == OVER_SCENES

@@ -21,6 +21,7 @@ from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row
 from navarena.evaluation.records.results import ANALYSES_FOLDER
 from navarena.metrics.catalog import get_metric
+from navarena.metrics.repetitions import estimate_over_seeds
 from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
 
 Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
@@ -158,17 +159,23 @@ def _read_analysis(path: Path) -> Analysis:
 def estimate_part(one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | None = None) -> Estimate | None:
     """The mean of a metric over the episodes that are `chosen` (N,), all by default, with its interval.
 
-    Over several training seeds an episode counts as the mean of its runs. None where no episode is chosen,
-    where the runs do not have the metric, and where it is infinite in every one.
+    Over several training seeds an episode counts as the mean of its runs, and the interval is resampled over
+    seeds, too, as estimate_over_seeds says. None where no episode is chosen, where the runs do not have the
+    metric, and where it is infinite in every one.
     """
     if name not in one.metrics:
         return None
-    values = one.values(name)
-    chosen = np.ones(len(values), bool) if chosen is None else chosen
-    if not np.isfinite(values[chosen]).any():
+    chosen = np.ones(len(one.rows[0]), bool) if chosen is None else chosen
+    values = one.seed_values(name)[:, chosen]
+    if not np.isfinite(values.mean(0)).any():
         return None
     scenes = [row.scene_id for row, keep in zip(one.rows[0], chosen) if keep]
-    return get_metric(name).estimate(values[chosen], scenes, make_generator("analysis", one.identity, name))
+    over_seeds = estimate_over_seeds(
+        [(1.0, values)], scenes, make_generator("analysis", "seeds", name), get_metric(name).bounds
+    )
+    return over_seeds or get_metric(name).estimate(
+        values.mean(0), scenes, make_generator("analysis", one.identity, name)
+    )
 
 
 def estimate_share(hits: Sequence[bool]) -> Estimate | None:
