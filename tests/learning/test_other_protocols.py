@@ -50,6 +50,12 @@ def test_another_number_of_goals_is_a_label(trained):
     load_agent(f"checkpoint:{trained}", get_body_task("multion-3on-v1"))
 
 
+def test_depth_of_another_range_is_refused(trained):
+    """1 is 5 m where it was trained, and 10 m with depth=far: images of one shape and type."""
+    with pytest.raises(InputError, match="depth in shares of 5 m of .*, got depth in shares of 10 m of"):
+        load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1+depth=far"))
+
+
 def decide(agent, inputs):
     policy = agent._policy
     with torch.inference_mode():

@@ -7,7 +7,9 @@ import numpy as np
 from jaxtyping import Shaped
 
 from navarena.core.errors import InputError, unknown_name
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.tasks.task import Task
 
 POSE_INPUTS = ("gps", "compass")
 """Inputs that together are a pose, as memories take it."""
@@ -188,3 +190,17 @@ def subsample(
 def resize_input(one: InputSpec, observed: Shaped[np.ndarray, "n ..."]) -> Shaped[np.ndarray, "n ..."]:
     """(N, *shape) of the observation `observed` (N, ...), any dtype: images subsampled, others as is."""
     return subsample(observed, (one.shape[0], one.shape[1])) if one.is_image else observed
+
+
+def describe_input(one: InputSpec) -> str:
+    """Name, shape, dtype and number of categories of an input, in words."""
+    counts = " + ".join(map(str, one.categories)) or one.classes
+    return f"{one.name} of {one.shape}, {one.dtype}, {counts} categories"
+
+
+def describe_unit(task: Task, name: str, spec: ObservationSpec) -> str:
+    """The unit of an observation of `task`, or of what depth counts shares; empty without."""
+    sensor = task.find_sensor(name)
+    if isinstance(sensor, Depth) and not spec.unit:
+        return f"shares of {sensor.max_range:.0f} m"
+    return spec.unit

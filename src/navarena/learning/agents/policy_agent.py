@@ -27,7 +27,14 @@ from navarena.learning.agents.adaptation import (
     read_settings,
 )
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_policy, read_info
-from navarena.learning.inputs import GOAL_VECTOR, InputSpec, choose_inputs, require_goal_images, resize_input
+from navarena.learning.inputs import (
+    GOAL_VECTOR,
+    choose_inputs,
+    describe_input,
+    describe_unit,
+    require_goal_images,
+    resize_input,
+)
 from navarena.learning.policy import Policy, RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
@@ -342,8 +349,9 @@ def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
                 f"{now.shape[0]}; restore the encoder's weights, or train the policy again"
             )
         if now != one:
-            raise refuse(_describe_input(one), _describe_input(now))
-        trained, unit = units.get(one.name, spec.unit), spec.unit
+            raise refuse(describe_input(one), describe_input(now))
+        unit = describe_unit(task, one.name, spec)
+        trained = units.get(one.name, unit)
         if unit != trained:
             raise refuse(f"{one.name} in {trained or 'no unit'}", f"{one.name} in {unit or 'no unit'}")
     words = find_vocabulary(task)
@@ -372,19 +380,14 @@ def _has_actions(info: CheckpointInfo, task: TaskRules) -> bool:
 def _find_units(info: CheckpointInfo) -> dict[str, str]:
     """Input -> unit, on the protocol that the checkpoint was trained on; none of a protocol not known here.
 
-    A depth in metres and one of 0 to 1 have the same shape and type.
+    A depth in metres, one in shares of 5 m and one in shares of 10 m have the same shape and type.
     """
     try:
         task = get_body_task(info.protocol)
         specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
     except NavarenaError:
         return {}
-    return {one.name: specs[one.name].unit for one in info.inputs}
-
-
-def _describe_input(one: InputSpec) -> str:
-    counts = " + ".join(map(str, one.categories)) or one.classes
-    return f"{one.name} of {one.shape}, {one.dtype}, {counts} categories"
+    return {one.name: describe_unit(task, one.name, specs[one.name]) for one in info.inputs}
 
 
 def find_vocabulary(task: TaskRules) -> tuple[str, ...]:
