@@ -388,7 +388,9 @@ def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
         InputError, match=r"actions stop, move_forward.* trained on pointnav-v1\+custom\+max_steps=40"
     ):
         load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1"))
-    with pytest.raises(InputError, match=r"depth in shares of 5 m of .* got depth in metres of robustnav-point"):
+    with pytest.raises(
+        InputError, match=r"depth in shares of 5 m of .* got depth in metres of robustnav-point"
+    ):
         load_agent(f"checkpoint:{trained}", get_body_task("robustnav-pointnav-v1"))
     goat = get_body_task("pointnav-v1")
     goat.actions, goat.declaration = (*goat.actions, "subtask_stop"), "subtask_stop"
