@@ -39,8 +39,8 @@ class Observer:
     Attributes:
         specs: name -> shape, type and bounds.
         extras: what is drawn into the images besides the scenes.
-        estimate: called when images have been taken, before sensors read them and the poses; it may estimate
-            poses from them.
+        estimate_poses: called when images have been taken, before sensors read them and the estimated poses,
+            which it may change.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Observer:
             self._require_kept(given)
         self._rigs = self._make_rigs(channels, given)
         self.extras: ExtraObjects | None = None
-        self.estimate: Callable[[], None] = lambda: None
+        self.estimate_poses: Callable[[], None] = lambda: None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
         self._arrays: dict[str, Any] = {one.name: self._allocate(one, given) for one in self._sources}
@@ -182,7 +182,7 @@ class Observer:
                 rig.render(renderer, slot_worlds, self._bodies, self._stale, self.extras)
                 for channel, images in rig.images.items():
                     self._change_images(rig.key(channel), images)
-        self.estimate()
+        self.estimate_poses()
         for source in self._sources:
             self._fill(source)
         self._stale[:] = False

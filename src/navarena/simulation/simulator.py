@@ -44,7 +44,7 @@ class Simulator:
 
     Attributes:
         bodies: the poses.
-        maps_estimate: whether maps are drawn and read at estimated poses (see `mapped_bodies`).
+        maps_at_estimates: whether maps are drawn and read at estimated poses (see `mapped_bodies`).
         threads: that images and maps of this simulator may use; None for all.
         slot_worlds: the worlds of the slots.
     """
@@ -70,7 +70,7 @@ class Simulator:
         self.actions = tuple(actions)
         self.threads = threads
         self.bodies = Bodies(slots)
-        self.maps_estimate = False
+        self.maps_at_estimates = False
         self.slot_worlds = SlotWorlds(slots)
         self.observer = Observer(
             embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels, buffers, device
@@ -84,7 +84,7 @@ class Simulator:
     @property
     def mapped_bodies(self) -> Bodies:
         """The bodies with the poses at which observed maps are drawn and read: true, or estimated ones."""
-        return self.bodies.as_estimated() if self.maps_estimate else self.bodies
+        return self.bodies.as_estimated() if self.maps_at_estimates else self.bodies
 
     @property
     def positions(self) -> Float[np.ndarray, "n 3"]:

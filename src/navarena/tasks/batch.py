@@ -99,11 +99,11 @@ class NavigationBatch:
             buffers={name: array for name, array in buffers.items() if name not in goals},
             device=device,
         )
-        self.simulator.maps_estimate = task.images.poses is not None
+        self.simulator.maps_at_estimates = task.images.poses is not None
         self._odometry: OdometryStage | None = None
         if task.images.poses == "odometry":
             self._odometry = OdometryStage(task, self.simulator)
-            self.simulator.observer.estimate = partial(self._odometry.update, self.simulator)
+            self.simulator.observer.estimate_poses = partial(self._odometry.update, self.simulator)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)

@@ -103,9 +103,10 @@ def _channels(task: Task, names: Sequence[str]) -> set[str]:
 
 def _senses(task: Task, names: Sequence[str]) -> set[str]:
     """Sensors of the pose that are read, or from which others derive, as maps at estimated poses do."""
-    goals = [find_goal_sensor(name, task.make_sensor) for name in names]
-    found = {source for sensor in goals if sensor is not None for source in sensor.follows} | set(names)
-    return found | {"gps", "compass"} if task.images.poses == "estimated" else found
+    goals = [one for name in names if (one := find_goal_sensor(name, task.make_sensor)) is not None]
+    found = {source for sensor in goals for source in sensor.follows} | set(names)
+    is_mapped = task.images.poses == "estimated" and any(sensor.is_map for sensor in goals)
+    return found | {"gps", "compass"} if is_mapped else found
 
 
 def _movements(task: Task) -> set[str]:

@@ -14,7 +14,10 @@ from navarena.simulation.simulator import Simulator
 from navarena.tasks.task import Task
 
 UNMOVED = 2e-3
-"""Metres: mean difference of depth images from which on a body that was to walk has moved."""
+"""Metres: mean difference of depth images from which on a body that was to walk has moved.
+
+Of 1,010 random walks of MultiON in houses-v1 that moved by a centimetre or more, 4 % change less.
+"""
 
 SPARSE = 8
 """Every which pixel, across and down, that difference looks at."""

@@ -48,13 +48,14 @@ def windows_of(cell, side, stride, count):
 
 
 @kernel
-def add_entries(maps, goals, first, last, tables, side, stride, out):
-    """Add to `out` (B, R, S, O) what `tables` (G, M, side * side, O) say of cells of other categories than 0.
+def convolve_categories(maps, goals, first, last, tables, side, stride, windows, is_backward):
+    """Add to `windows` (B, R, S, O) what `tables` (G, M, side * side, O) say of cells of categories above 0.
 
-    maps: (B, H, W, C) categories; goals: (B,) which table; first, last: (C,) rows of a channel's least and
-    greatest category. Returns whether all cells have one of these; else nothing of `out` means anything.
+    Backward, `windows` are the gradients of the result, and are added to those of the tables. maps: (B, H, W,
+    C) categories; goals: (B,) which table; first, last: (C,) rows of a channel's least and greatest category.
+    Returns whether all cells have one of these; else nothing that was written means anything.
     """
-    batch, rows, columns, features = out.shape
+    batch, rows, columns, features = windows.shape
     for b in range(batch):
         table = tables[goals[b]]
         for y in range(maps.shape[1]):
@@ -65,38 +66,19 @@ def add_entries(maps, goals, first, last, tables, side, stride, out):
                     row = first[c] + maps[b, y, x, c]
                     if not first[c] < row <= last[c]:
                         return False
-                    entries = table[row]
                     top, bottom = windows_of(y, side, stride, rows)
                     left, right = windows_of(x, side, stride, columns)
                     for i in range(top, bottom + 1):
                         for j in range(left, right + 1):
-                            entry = entries[(y - i * stride) * side + x - j * stride]
-                            into = out[b, i, j]
-                            for o in range(features):
-                                into[o] += entry[o]
+                            entry = table[row, (y - i * stride) * side + x - j * stride]
+                            window = windows[b, i, j]
+                            if is_backward:
+                                for o in range(features):
+                                    entry[o] += window[o]
+                            else:
+                                for o in range(features):
+                                    window[o] += entry[o]
     return True
-
-
-@kernel
-def add_gradients(maps, goals, first, gradient, side, stride, tables):
-    """Add the gradients (B, R, S, O) of `add_entries`' result to those of its `tables`."""
-    batch, rows, columns, features = gradient.shape
-    for b in range(batch):
-        table = tables[goals[b]]
-        for y in range(maps.shape[1]):
-            for x in range(maps.shape[2]):
-                for c in range(first.shape[0]):
-                    if maps[b, y, x, c] == 0:
-                        continue
-                    entries = table[first[c] + maps[b, y, x, c]]
-                    top, bottom = windows_of(y, side, stride, rows)
-                    left, right = windows_of(x, side, stride, columns)
-                    for i in range(top, bottom + 1):
-                        for j in range(left, right + 1):
-                            entry = entries[(y - i * stride) * side + x - j * stride]
-                            given = gradient[b, i, j]
-                            for o in range(features):
-                                entry[o] += given[o]
 
 
 class CategoryConvolution(torch.autograd.Function):
@@ -127,12 +109,12 @@ class CategoryConvolution(torch.autograd.Function):
         out = torch.empty(shape, dtype=base.dtype, memory_format=torch.channels_last)
         out.copy_(base.detach()[goals][:, :, None, None])
         arrays = [one.detach().contiguous().numpy() for one in (maps, goals, first, last, tables)]
-        if not add_entries(*arrays, side, stride, out.permute(0, 2, 3, 1).numpy()):
+        if not convolve_categories(*arrays, side, stride, out.permute(0, 2, 3, 1).numpy(), False):
             raise InputError(
                 f"expected categories of 0 to {(last - first).tolist()} on the channels of a map, got "
                 f"{maps.amin((0, 1, 2)).tolist()} to {maps.amax((0, 1, 2)).tolist()}"
             )
-        ctx.save_for_backward(maps, goals, first)
+        ctx.save_for_backward(maps, goals, first, last)
         ctx.sizes = tables.shape, side, stride
         return out
 
@@ -142,8 +124,8 @@ class CategoryConvolution(torch.autograd.Function):
         shape, side, stride = ctx.sizes
         gradient = given[0].permute(0, 2, 3, 1).contiguous()
         of_tables = gradient.new_zeros(shape)
-        maps, goals, first = ctx.saved_tensors
-        arrays = [one.contiguous().numpy() for one in (maps, goals, first, gradient)]
-        add_gradients(*arrays, side, stride, of_tables.numpy())
+        goals = ctx.saved_tensors[1]
+        arrays = [one.contiguous().numpy() for one in (*ctx.saved_tensors, of_tables)]
+        convolve_categories(*arrays, side, stride, gradient.numpy(), True)
         of_base = gradient.new_zeros(shape[0], shape[3]).index_add(0, goals, gradient.sum((1, 2)))
         return None, None, None, None, of_base, of_tables, None, None

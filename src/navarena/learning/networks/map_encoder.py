@@ -98,11 +98,9 @@ class MapEncoder(torch.nn.Module):
         side, stride = first.kernel_size[0], first.stride[0]
         nothing, last = self._nothing.repeat_interleave(self._counts), self._nothing + self._counts - 1
         tables = weights.permute(0, 2, 3, 4, 1).flatten(2, 3)
-        base = first.bias + tables[:, self._nothing].sum((1, 2))
+        base, changes = first.bias + tables[:, self._nothing].sum((1, 2)), tables - tables[:, nothing]
         parts = [
-            CategoryConvolution.apply(
-                part, goal, self._nothing, last, base, tables - tables[:, nothing], side, stride
-            )
+            CategoryConvolution.apply(part, goal, self._nothing, last, base, changes, side, stride)
             for part, goal in zip(maps.split(ROWS), goals[:, 0].long().split(ROWS))
         ]
         return torch.cat([self.layers[1:](part) for part in parts])

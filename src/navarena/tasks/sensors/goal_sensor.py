@@ -18,6 +18,7 @@ class GoalSensor(Sensor, Generic[State]):
 
     Attributes:
         follows: names of sensors of the pose from which it derives, and with which it is corrupted.
+        is_map: whether it is drawn and read at the poses of Simulator.mapped_bodies.
         channels: images of the first camera that it looks at, too (see Observer.image).
         implied_by: names of sensors that tell as much; it is privileged in protocols that offer none of them.
             Empty for sensors whose `privileged` holds in all protocols.
@@ -27,6 +28,7 @@ class GoalSensor(Sensor, Generic[State]):
     """
 
     follows: ClassVar[tuple[str, ...]] = ()
+    is_map: ClassVar[bool] = False
     channels: ClassVar[tuple[str, ...]] = ()
     implied_by: ClassVar[tuple[str, ...]] = ()
     takes_argument: ClassVar[str] = ""

@@ -70,6 +70,7 @@ class OracleMap(GoalSensor[MultiOnState]):
     window: int = WINDOW
 
     name = "oracle_map"
+    is_map = True
     state_type = MultiOnState
     privileged = True
     first_class: ClassVar[int] = 1

@@ -83,6 +83,7 @@ class OccupancyMapSensor(GoalSensor):
     lifetime: str = "episodic"
 
     name = "occupancy_map"
+    is_map = True
     channels: ClassVar[tuple[str, ...]] = ("depth",)
 
     def __post_init__(self) -> None:
@@ -169,6 +170,7 @@ class SemanticMapSensor(GoalSensor):
     lifetime: str = "episodic"
 
     name = "semantic_map"
+    is_map = True
     privileged = True
     channels: ClassVar[tuple[str, ...]] = ("depth", "semantic")
 
