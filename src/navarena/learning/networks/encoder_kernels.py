@@ -1,4 +1,7 @@
-"""What encoders compute on processors by compiled loops, since PyTorch's passes over memory take longer."""
+"""Compiled loops of encoders on processors: images scaled and joined, maps of categories convolved.
+
+PyTorch does the same by several passes over memory, which take longer.
+"""
 
 # mypy: disable-error-code="no-untyped-def"
 
