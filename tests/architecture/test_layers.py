@@ -77,7 +77,7 @@ FOLDERS = {
 }
 """Folders of packages; a row imports from rows below it, itself, and modules beside the folders."""
 
-FREE = {"anticipation", "cross_view", "joint", "perception", "published", "recipes"}
+FREE = {"anticipation", "cross_view", "depth", "joint", "perception", "published", "recipes"}
 """Folders without a row: recipes name their trainings, which are written for recipes."""
 
 

@@ -85,7 +85,8 @@ def test_the_command_trains_a_kind_that_it_does_not_know(line, tmp_path, capsys)
 
 
 @pytest.mark.parametrize(
-    "name", ["line", "segmenter-smoke", "joint-smoke", "anticipation-smoke", "cross-view-smoke"]
+    "name",
+    ["line", "segmenter-smoke", "joint-smoke", "anticipation-smoke", "cross-view-smoke", "depth-smoke"],
 )
 def test_fittings_take_one_process_on_the_processor(line, name, tmp_path):
     recipe = RECIPES.get(name)

@@ -49,6 +49,7 @@ AGENT_FILES = Registry(
     {
         "checkpoint": "navarena.learning.agents.policy_agent:find_checkpoint",
         "occupancy-anticipation": "navarena.learning.anticipation.agent:find_anticipation",
+        "predicted-depth": "navarena.learning.depth.agent:find_predicted_depth",
         "skill-chain": "navarena.learning.agents.skill_chain:find_chain",
         "stopping": "navarena.learning.agents.stopping:find_stopping",
     },

@@ -149,6 +149,10 @@ COMMANDS: Mapping[str, Entry] = {
         "navarena.cli.training.cross_view:CrossViewScore",
         "score views that a network completes, in houses",
     ),
+    "depth score": Entry(
+        "navarena.cli.training.depth:DepthErrors",
+        "score depth that a network predicts, in houses",
+    ),
     "segmenter import": Entry(
         "navarena.cli.training.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
     ),

@@ -28,6 +28,7 @@ LEARNED = {
     "segmenter_loss": "loss of the segmenter",
     "joint_loss": "loss of the joint space",
     "anticipation_loss": "loss of the anticipation",
+    "depth_loss": "loss of depth from colours",
     "policy_loss": "policy loss",
     "value_loss": "value loss",
     "explained_variance": "explained variance of the values",

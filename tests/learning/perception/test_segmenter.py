@@ -24,7 +24,6 @@ from navarena.learning.perception.labelling import (  # noqa: E402
     pick_nearest,
     stack_images,
 )
-from navarena.learning.perception.segmenter import Segmenter, compute_loss  # noqa: E402
 from navarena.learning.perception.settings import (  # noqa: E402
     ImageSettings,
     SegmenterRecipe,
@@ -35,6 +34,7 @@ from navarena.learning.perception.training import (  # noqa: E402
     compute_offsets,
     jitter_colours,
 )
+from navarena.learning.perception.unet import UNet, compute_loss  # noqa: E402
 from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
 from navarena.learning.trainings.log import LOG  # noqa: E402
 
@@ -74,7 +74,7 @@ def train(folder, recipe=RECIPE):
 
 def test_scales_halve_and_every_output_learns():
     torch.manual_seed(0)
-    network = Segmenter(5, TINY)
+    network = UNet(5, TINY)
     scores = network(torch.rand(2, 32, 48, 4))
     assert [tuple(one.shape) for one in scores] == [
         (2, 5, 32 // step, 48 // step) for step in (1, 2, 4, 8, 16)
@@ -82,7 +82,7 @@ def test_scales_halve_and_every_output_learns():
     classes = torch.randint(0, 5, (2, 32, 48))
     compute_loss(scores, classes, torch.ones(5), 0.25).backward()
     assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in network.parameters())
-    assert sum(one.numel() for one in Segmenter(13, UNetSettings()).parameters()) == 489_665
+    assert sum(one.numel() for one in UNet(13, UNetSettings()).parameters()) == 489_665
 
 
 def test_the_loss_is_that_of_a_loop():
@@ -106,13 +106,13 @@ def test_the_loss_is_that_of_a_loop():
     assert float(found) == pytest.approx(total, rel=1e-5)
 
 
-def test_jitter_keeps_depth_and_bounds():
-    images = make_generator("jitter").random((3, 4, 5, 4)).astype(np.float32)
+def test_jitter_keeps_bounds():
+    images = make_generator("jitter").random((3, 4, 5, 3)).astype(np.float32)
     before = images.copy()
     jitter_colours(images, 0.0, make_generator("none"))
     assert np.allclose(images, before, atol=1e-6)
     jitter_colours(images, 0.5, make_generator("some"))
-    assert np.array_equal(images[..., 3], before[..., 3]) and not np.allclose(images, before, atol=0.05)
+    assert not np.allclose(images, before, atol=0.05)
     assert images.min() >= 0 and images.max() <= 1
 
 
@@ -181,7 +181,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path):
 
 def test_every_image_comes_once_in_a_pass(tmp_path):
     training = SegmenterTraining(RECIPE, tmp_path, 1, [make_images(0), make_images(1)])
-    flat = [one.tobytes() for images in training._houses for one in images.classes]
+    flat = [one.tobytes() for images in training._images.houses for one in images.classes]
     seen = []
     for _ in range(2):
         drawn = training._draw_batch()[1]
@@ -236,9 +236,9 @@ def test_sizes_keep_the_aspect_and_the_nearest_pixel():
 
 
 def test_the_commands_train_and_score(tmp_path, monkeypatch, capsys):
-    from navarena.learning.perception import evaluation, training
+    from navarena.learning.perception import evaluation, images
 
-    monkeypatch.setattr(training, "load_images", lambda settings, split, number, seed: make_images(number))
+    monkeypatch.setattr(images, "load_images", lambda settings, split, number, seed: make_images(number))
     monkeypatch.setattr(evaluation, "load_images", lambda settings, split, number: make_images(number + 9))
     settings = ("images.vocabulary=gibson", "images.size=32,32", "images.houses=2", "batch=8")
     flags = [word for one in settings for word in ("--set", one)]

@@ -11,8 +11,8 @@ from jaxtyping import Float32, UInt8
 from navarena.learning.anticipation.settings import WindowSettings
 from navarena.learning.anticipation.windows import encode_states
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
-from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import UNetSettings
+from navarena.learning.perception.unet import UNet
 from navarena.learning.tensors import torch
 
 STATES = ("unknown", "free", "occupied")
@@ -38,8 +38,8 @@ class AnticipationInfo(FittedInfo):
     windows: WindowSettings
     network: UNetSettings
 
-    def build(self) -> Segmenter:
-        return Segmenter(len(STATES), self.network, CHANNELS)
+    def build(self) -> UNet:
+        return UNet(len(STATES), self.network, CHANNELS)
 
 
 class Anticipator:

@@ -9,7 +9,7 @@ from navarena.core.seeding import make_generator
 from navarena.learning.anticipation.anticipator import STATES, AnticipationInfo
 from navarena.learning.anticipation.settings import AnticipationRecipe
 from navarena.learning.anticipation.windows import Windows, encode_states, load_windows
-from navarena.learning.perception.segmenter import compute_loss
+from navarena.learning.perception.unet import compute_loss
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
 from navarena.learning.trainings.fitting import Fitting

@@ -6,11 +6,12 @@ images as a bed where the house has both.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Float16, Float32, Int32, UInt8
+from jaxtyping import Float, Float16, Float32, Int32, Int64, UInt8
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator, scene_name
@@ -53,6 +54,42 @@ class LabelledImages:
 
     def __len__(self) -> int:
         return len(self.rgb)
+
+
+class HouseImages:
+    """The images of many houses as one row of examples.
+
+    Args:
+        houses: whose images they are, in order.
+
+    Attributes:
+        houses: likewise.
+    """
+
+    def __init__(self, houses: Sequence[LabelledImages]) -> None:
+        self.houses = houses
+        sizes = [len(one) for one in houses]
+        self._owners = np.repeat(np.arange(len(sizes)), sizes)
+        self._places = np.concatenate([np.arange(size) for size in sizes])
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def pick(self, chosen: Int64[np.ndarray, "b"], generator: np.random.Generator) -> LabelledImages:
+        """Copies of the images with indices `chosen` (B,), depth in metres; half are mirrored, by `generator`."""
+        one = [(self.houses[self._owners[k]], self._places[k]) for k in chosen.tolist()]
+        is_mirrored = generator.random(len(one)) < 0.5
+        parts = []
+        for kind in ("rgb", "depth", "classes"):
+            part = np.stack([getattr(images, kind)[k] for images, k in one])
+            part[is_mirrored] = part[is_mirrored, :, ::-1]
+            parts.append(part)
+        return LabelledImages(*parts)
+
+
+def load_all(settings: ImageSettings, seed: int) -> list[LabelledImages]:
+    """The images of all train houses of `settings`, as `load_images`."""
+    return [load_images(settings, "train", k, seed) for k in range(settings.houses)]
 
 
 def camera_body(protocol: str, size: tuple[int, int]) -> Embodiment:

@@ -14,8 +14,8 @@ from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_f
 from navarena.learning.perception import rednet
 from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
-from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import STRIDE, UNetSettings
+from navarena.learning.perception.unet import UNet
 from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
 from navarena.mapping.labellers import SHIPPED_SEGMENTERS
@@ -43,13 +43,13 @@ class SegmenterInfo(FittedInfo):
     network: UNetSettings | None
     offsets: tuple[float, ...] = ()
 
-    def build(self) -> Segmenter | RedNet:
+    def build(self) -> UNet | RedNet:
         return build_network(self.network, len(self.classes))
 
 
-def build_network(settings: UNetSettings | None, classes: int) -> Segmenter | RedNet:
+def build_network(settings: UNetSettings | None, classes: int) -> UNet | RedNet:
     """A U-Net of these sizes, or RedNet without sizes, for `classes` classes, with random weights."""
-    return RedNet(classes) if settings is None else Segmenter(classes, settings)
+    return RedNet(classes) if settings is None else UNet(classes, settings)
 
 
 class SegmenterLabeller:

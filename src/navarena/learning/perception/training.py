@@ -8,10 +8,10 @@ from jaxtyping import Float32, Float64, Int64
 
 from navarena.core.seeding import make_generator
 from navarena.learning.perception.choosing import count_classes
-from navarena.learning.perception.images import LabelledImages, load_images
+from navarena.learning.perception.images import HouseImages, LabelledImages, load_all
 from navarena.learning.perception.labelling import SegmenterInfo, stack_images
-from navarena.learning.perception.segmenter import compute_loss
 from navarena.learning.perception.settings import SegmenterRecipe
+from navarena.learning.perception.unet import compute_loss
 from navarena.learning.perception.vocabularies import class_names
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
@@ -42,15 +42,7 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
         images: list[LabelledImages] | None = None,
     ) -> None:
         super().__init__(recipe, folder, threads)
-        houses = range(recipe.images.houses)
-        self._houses = (
-            [load_images(recipe.images, "train", k, recipe.seed) for k in houses]
-            if images is None
-            else images
-        )
-        sizes = [len(one) for one in self._houses]
-        self._owners = np.repeat(np.arange(len(sizes)), sizes)
-        self._places = np.concatenate([np.arange(size) for size in sizes])
+        self._images = HouseImages(load_all(recipe.images, recipe.seed) if images is None else images)
         self._names = class_names(recipe.images.vocabulary)
         weights = self._weigh_classes()
         info = SegmenterInfo(
@@ -74,23 +66,17 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
 
     def _draw_batch(self) -> tuple[Float32[np.ndarray, "b h w 4"], Int64[np.ndarray, "b h w"]]:
         """The augmented minibatch of this update: every image once per pass, in random order."""
-        recipe, chosen = self.recipe, self._choose(len(self._owners))
-        one = [(self._houses[self._owners[k]], self._places[k]) for k in chosen.tolist()]
-        rgb = np.stack([images.rgb[k] for images, k in one])
-        depth = np.stack([images.depth[k] for images, k in one])
-        classes = np.stack([images.classes[k] for images, k in one]).astype(np.int64)
+        recipe = self.recipe
         generator = make_generator(recipe.kind, recipe.seed, "augmentation", self.updates)
-        is_flipped = generator.random(len(rgb)) < 0.5
-        for images in (rgb, depth, classes):
-            images[is_flipped] = images[is_flipped, :, ::-1]
-        stacked = stack_images(rgb, depth)
-        jitter_colours(stacked, recipe.jitter, generator)
-        return stacked, classes
+        images = self._images.pick(self._choose(len(self._images)), generator)
+        stacked = stack_images(images.rgb, images.depth)
+        jitter_colours(stacked[..., :3], recipe.jitter, generator)
+        return stacked, images.classes.astype(np.int64)
 
     def _weigh_classes(self) -> Float32[np.ndarray, "c"]:
         """(C,) weights 1 / ln(c + share); of classes that occur nowhere 0."""
         counts = np.zeros(len(self._names))
-        for images in self._houses:
+        for images in self._images.houses:
             counts += count_classes(np.asarray(images.classes), len(self._names)).sum(0)
         weights = 1 / np.log(self.recipe.smoothing + counts / counts.sum())
         return np.where(counts > 0, weights, 0.0).astype(np.float32)
@@ -105,16 +91,15 @@ def compute_offsets(weights: Float32[np.ndarray, "c"], correction: float) -> Flo
 
 
 def jitter_colours(
-    images: Float32[np.ndarray, "b h w 4"], max_change: float, generator: np.random.Generator
+    colours: Float32[np.ndarray, "b h w 3"], max_change: float, generator: np.random.Generator
 ) -> None:
-    """Change brightness, contrast and saturation of `images` (B, H, W, 4), values of 0 to 1, in place.
+    """Change brightness, contrast and saturation of `colours` (B, H, W, 3), values of 0 to 1, in place.
 
-    Each by a factor of its own of 1 - most to 1 + most for every image; depth, the last channel, stays.
+    Each by a factor of its own of 1 - most to 1 + most for every image.
     """
     light, contrast, saturation = generator.uniform(
-        1 - max_change, 1 + max_change, (3, len(images), 1, 1, 1)
+        1 - max_change, 1 + max_change, (3, len(colours), 1, 1, 1)
     ).astype(np.float32)
-    colours = images[..., :3]
     colours *= light
     middle = colours.mean((1, 2, 3), keepdims=True)
     colours -= middle

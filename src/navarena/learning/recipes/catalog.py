@@ -14,6 +14,8 @@ RECIPES = Registry(
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
         "cross-view-small": "navarena.learning.recipes.perception:CROSS_VIEW_SMALL",
         "cross-view-smoke": "navarena.learning.recipes.perception:CROSS_VIEW_SMOKE",
+        "depth-small": "navarena.learning.recipes.perception:DEPTH_SMALL",
+        "depth-smoke": "navarena.learning.recipes.perception:DEPTH_SMOKE",
         "goat-dagger-small": "navarena.learning.recipes.goat:GOAT_DAGGER_SMALL",
         "goat-paper": "navarena.learning.recipes.goat:GOAT_PAPER",
         "goat-ppo-small": "navarena.learning.recipes.goat:GOAT_PPO_SMALL",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from navarena.learning.anticipation.settings import AnticipationRecipe, WindowSettings
 from navarena.learning.cross_view.settings import CrossViewRecipe, ViewPairSettings
+from navarena.learning.depth.settings import DepthRecipe
 from navarena.learning.joint.settings import JointRecipe, PairSettings
 from navarena.learning.networks.binocular_settings import BinocularSettings
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
@@ -49,6 +50,24 @@ SEGMENTER_GOAT = replace(
     core_hours=0.0,
 )
 """The recipe `segmenter-goat-small`."""
+
+DEPTH_SMALL = DepthRecipe(
+    description="depth from colours by the camera of pointnav-habitat2020-v1; 10,000 images of 100 houses",
+    images=ImageSettings(size=(96, 160), houses=100, tilts=(0.0,)),
+    frames=100_000,
+)
+"""The recipe `depth-small`."""
+
+DEPTH_SMOKE = replace(
+    DEPTH_SMALL,
+    description="the same, tiny: shows within a minute that the loss falls",
+    images=ImageSettings(size=(32, 48), houses=4, images=24, tilts=(0.0,)),
+    network=UNetSettings(widths=(8, 16, 24, 32)),
+    frames=1_920,
+    save_updates=60,
+    log_updates=20,
+)
+"""The recipe `depth-smoke`."""
 
 ANTICIPATION_SMALL = AnticipationRecipe(
     description="occupancy beyond what was seen, from maps of depth; 20,000 windows of 200 train houses",

@@ -1,4 +1,4 @@
-"""The segmenter: a small U-Net from colours and depth to a class of every pixel."""
+"""A small U-Net: of segmenters, of anticipations of maps, and of depth from colours."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.tensors import Tensor, torch
 
 CHANNELS = 4
-"""Red, green, blue, depth; each 0 to 1."""
+"""Of a segmenter: red, green, blue, depth; each 0 to 1."""
 
 _functional = torch.nn.functional
 
@@ -26,7 +26,7 @@ class _Block(torch.nn.Sequential):  # type: ignore[misc]
         super().__init__(*layers)
 
 
-class Segmenter(torch.nn.Module):
+class UNet(torch.nn.Module):
     """A U-Net (Ronneberger et al. 2015) of four levels, the finest at half the image's resolution.
 
     A convolution with stride 2 begins it and a transposed one ends it: a level at full resolution would take
@@ -72,7 +72,7 @@ def compute_loss(scores: Sequence[Tensor], classes: Tensor, weights: Tensor, coa
     nearest to the middle of what one of theirs covers.
 
     Args:
-        scores: of `Segmenter.forward`, finest first.
+        scores: of `UNet.forward`, finest first.
         classes: (B, H, W) int64.
         weights: (C,) float32, of the classes.
         coarse_weight: of every scale but the first.

@@ -1,0 +1,50 @@
+"""`navarena depth score`: errors of depth that a network predicts from colours."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from navarena.cli.console import Console
+
+
+@dataclass(frozen=True)
+class DepthErrors:
+    """Score depth from colours: its errors in images of unseen houses.
+
+    With --json, one document is printed with the keys folder, frames, protocol, split, images, relative
+    (mean of |predicted - true| / true), close (share of pixels within a ratio of 1.25), metres (mean error)
+    and pixels.
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+    """Folder of its checkpoint (`navarena train depth-small`)."""
+    split: str = "val"
+    """Split of the houses."""
+    houses: int = 40
+    """Number of houses, the first of the split."""
+    images: int = 25
+    """Images of each house."""
+    quiet: bool = False
+    """Show no progress."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Draw, predict, compare; returns the exit code."""
+        from navarena.learning.depth.predictor import find_depth_predictor
+        from navarena.learning.depth.scoring import score_depth, score_settings
+
+        predictor = find_depth_predictor(self.folder)
+        settings = score_settings(predictor, self.houses, self.images)
+        with console.progress(self.houses, "predicting depth", lambda: "", self.quiet) as shown:
+            score = score_depth(predictor, settings, self.split, shown.advance)
+        number, info = self.houses * self.images, predictor.info
+        title = f"{self.folder}: {info.frames} frames, {number} images of {self.split}"
+        columns = ("mean relative error", "share within a ratio of 1.25", "mean error, metres")
+        console.table(title, columns, [(score.relative, score.close, score.metres)])
+        document = {"folder": str(self.folder), "frames": info.frames, "protocol": info.protocol}
+        document |= {"split": self.split, "images": number}
+        console.result(document | vars(score))
+        return 0

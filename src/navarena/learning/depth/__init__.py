@@ -1,0 +1,1 @@
+"""Depth from colours: a network that predicts it, and agents that see by it."""

@@ -1,0 +1,84 @@
+"""Depth from colours at work: a checkpoint that predicts the depth of each pixel of an image."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
+from navarena.learning.perception.labelling import choose_size, pick_nearest
+from navarena.learning.perception.settings import UNetSettings
+from navarena.learning.perception.unet import UNet
+from navarena.learning.tensors import torch
+
+NEAREST, FARTHEST = 0.05, 10.0
+"""Metres; the logarithm of depths between these is learned."""
+
+CHANNELS = 3
+"""Red, green, blue; each 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthInfo(FittedInfo):
+    """Description of the checkpoint of a network that predicts depth.
+
+    Attributes:
+        size: (height, width) pixels of the images that it learned from; others are brought to as many.
+        network: sizes.
+    """
+
+    noun: ClassVar[str] = "depth from colours"
+    command: ClassVar[str] = "navarena train depth-small"
+    own_format: ClassVar[str] = "navarena-depth-v1"
+
+    size: tuple[int, int]
+    network: UNetSettings
+
+    def build(self) -> UNet:
+        return UNet(1, self.network, CHANNELS)
+
+
+class DepthPredictor:
+    """Predicts depth by the network in a folder; each image is computed by itself, in float32.
+
+    Args:
+        folder: of the checkpoint.
+
+    Attributes:
+        info: what it is.
+
+    Raises FileError when a file is missing or damaged, or when the files do not belong together.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.info, network = load_fitted(folder, DepthInfo)
+        self._network = network.to(memory_format=torch.channels_last)
+
+    def predict(self, rgb: UInt8[np.ndarray, "n h w 3"]) -> Float32[np.ndarray, "n h2 w2"]:
+        """(N, H', W') float32 metres along the optical axis, NEAREST to FARTHEST.
+
+        H' and W' are multiples of 16 pixels, as many as the network has learned from.
+
+        Args:
+            rgb: (N, H, W, 3) uint8 sRGB.
+        """
+        images = pick_nearest(rgb, choose_size(rgb.shape[1:3], self.info.size))
+        metres = np.zeros(images.shape[:3], np.float32)
+        with torch.inference_mode():
+            for image, out in zip(images, metres):
+                colours = torch.from_numpy(image[None].astype(np.float32) / np.float32(255))
+                out[:] = self._network(colours)[0][0, 0].exp().numpy()
+        return np.clip(metres, NEAREST, FARTHEST, out=metres)
+
+
+@functools.lru_cache(maxsize=4)
+def _load(folder: Path, digest: str) -> DepthPredictor:
+    return DepthPredictor(folder)
+
+
+def find_depth_predictor(folder: Path) -> DepthPredictor:
+    """The predictor of the checkpoint in `folder`, loaded once; raises FileError."""
+    return _load(folder, read_fitted_info(folder, DepthInfo).model_sha256)

@@ -1,0 +1,89 @@
+"""Training of depth from colours: images in minibatches."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from navarena.core.seeding import make_generator
+from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthInfo
+from navarena.learning.depth.settings import DepthRecipe
+from navarena.learning.perception.images import HouseImages, LabelledImages, load_all
+from navarena.learning.perception.training import jitter_colours
+from navarena.learning.precision import choose_precision
+from navarena.learning.tensors import Tensor, torch
+from navarena.learning.trainings.fitting import Fitting
+
+
+class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
+    """A training of depth from colours, new or resumed from the checkpoint in its folder.
+
+    Images that are not in the cache folder are drawn first; a training that is interrupted there goes on with
+    the next house. Half of the images of every minibatch are mirrored.
+
+    Args:
+        recipe: what is trained.
+        folder: of checkpoint and log.
+        threads: of PyTorch.
+        images: to learn from; None for those of the recipe.
+
+    Raises InputError for a recipe that differs from the one in `folder`, and FileError for a damaged
+    checkpoint.
+    """
+
+    def __init__(
+        self,
+        recipe: DepthRecipe,
+        folder: Path,
+        threads: int = 1,
+        images: list[LabelledImages] | None = None,
+    ) -> None:
+        super().__init__(recipe, folder, threads)
+        settings = replace(recipe.images, cameras=(recipe.protocol,))
+        self._images = HouseImages(load_all(settings, recipe.seed) if images is None else images)
+        info = DepthInfo(
+            protocol=recipe.protocol,
+            recipe=msgspec.to_builtins(recipe),
+            size=recipe.images.size,
+            network=recipe.network,
+        )
+        self._halves = choose_precision(recipe.precision)
+        self._begin(info, lambda: info.build().to(memory_format=torch.channels_last))
+
+    def _compute_loss(self) -> Tensor:
+        recipe = self.recipe
+        generator = make_generator(recipe.kind, recipe.seed, "augmentation", self.updates)
+        images = self._images.pick(self._choose(len(self._images)), generator)
+        colours = images.rgb.astype(np.float32) / np.float32(255)
+        jitter_colours(colours, recipe.jitter, generator)
+        spread = generator.uniform(0, recipe.noise, (len(colours), 1, 1, 1)).astype(np.float32)
+        colours += spread * generator.standard_normal(colours.shape, np.float32)
+        np.clip(colours, 0, 1, out=colours)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._halves):
+            logs = self._network(torch.from_numpy(colours))
+        metres = torch.from_numpy(images.depth.astype(np.float32))
+        return compute_depth_loss(logs, metres, recipe.coarse_weight)
+
+
+def compute_depth_loss(logs: Sequence[Tensor], metres: Tensor, coarse_weight: float) -> Tensor:
+    """Mean absolute error of the logarithm of depth at all scales: () float32.
+
+    Pixels where nothing was hit do not count; coarse scales compare with the pixel nearest to the middle of
+    what one of theirs covers.
+
+    Args:
+        logs: (B, 1, H / s, W / s) natural logarithms of metres, as of `UNet.forward`, finest first.
+        metres: (B, H, W) float32, 0 where nothing was hit.
+        coarse_weight: of every scale but the first.
+    """
+    total = torch.zeros(())
+    for number, log in enumerate(logs):
+        step = metres.shape[1] // log.shape[2]
+        wanted = metres[:, step // 2 :: step, step // 2 :: step]
+        is_hit = (wanted > 0).float()
+        errors = (log[:, 0].float() - wanted.clamp(NEAREST, FARTHEST).log()).abs()
+        loss = (errors * is_hit).sum() / is_hit.sum().clamp(min=1)
+        total = total + (coarse_weight if number else 1.0) * loss
+    return total

@@ -1,0 +1,175 @@
+"""Depth from colours: its loss, its network, and agents that see by it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.agents.agent import Boundary, Start  # noqa: E402
+from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
+from navarena.cli.main import main  # noqa: E402
+from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.core.seeding import make_generator  # noqa: E402
+from navarena.learning.depth.predictor import DepthPredictor  # noqa: E402
+from navarena.learning.depth.scoring import score_depth, score_settings  # noqa: E402
+from navarena.learning.depth.settings import DepthRecipe  # noqa: E402
+from navarena.learning.depth.training import DepthTraining, compute_depth_loss  # noqa: E402
+from navarena.learning.perception import images as image_files  # noqa: E402
+from navarena.learning.perception.images import HouseImages, LabelledImages  # noqa: E402
+from navarena.learning.perception.settings import ImageSettings, UNetSettings  # noqa: E402
+from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
+from navarena.tasks.catalog import get_body_task, get_task  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+RECIPE = DepthRecipe(
+    "test",
+    images=ImageSettings(size=(32, 48), houses=1, images=8, tilts=(0.0,)),
+    network=UNetSettings(widths=(8, 8, 16, 16)),
+    optimiser=OptimiserSettings(rate=Schedule(2e-2, 1e-3), epsilon=1e-8, max_gradient=5.0),
+    frames=1_600,
+    batch=8,
+    log_updates=20,
+    jitter=0.0,
+    noise=0.02,
+    precision="float32",
+)
+
+
+def fog(count, seed=0):
+    """Images of walls at 1 to 4 m in a fog: the nearer the darker."""
+    metres = make_generator("fog", seed).uniform(1, 4, (count, 1, 3)).repeat(32, 1).repeat(16, 2)
+    rgb = (metres[..., None] / 4 * 255).round().astype(np.uint8).repeat(3, -1)
+    return LabelledImages(rgb, metres.astype(np.float16), np.zeros(metres.shape, np.uint8))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("depth")
+    rows = []
+    DepthTraining(RECIPE, folder, images=[fog(8), fog(8, 1)]).run(rows.append)
+    assert rows[-1]["depth_loss"] < 0.3 * rows[0]["depth_loss"]
+    return folder
+
+
+def test_the_loss_is_the_error_of_logarithms_where_something_was_hit():
+    metres = np.full((1, 4, 4), 2.0)
+    metres[0, 0, 0] = 0.0  # nothing was hit
+    metres[0, 2, 2], metres[0, 3, 3] = 4.0, 50.0  # the second lies beyond 10 m
+    fine, coarse = np.full((1, 1, 4, 4), math.log(2)), np.full((1, 1, 2, 2), math.log(3))
+    own = (math.log(4 / 2) + math.log(10 / 2)) / 15
+    # pixels (1, 1), (1, 3), (3, 1) and (3, 3) are nearest to the middle of what the coarse ones cover
+    beside = (3 * math.log(3 / 2) + math.log(10 / 3)) / 4
+    found = compute_depth_loss([torch.tensor(one) for one in (fine, coarse)], torch.tensor(metres), 0.5)
+    assert float(found) == pytest.approx(own + 0.5 * beside, rel=1e-6)
+
+
+def test_half_of_the_images_are_mirrored_with_their_depth():
+    one, other = fog(8), fog(8, 1)
+    pool = HouseImages([one, other])
+    picked = pool.pick(np.array([15, 0, 3] * 20), make_generator("pick"))
+    assert len(pool) == 16
+    mirrored = 0
+    for k, (house, place) in enumerate([(other, 7), (one, 0), (one, 3)] * 20):
+        side = 1 if np.array_equal(picked.rgb[k], house.rgb[place]) else -1
+        assert np.array_equal(picked.rgb[k], house.rgb[place][:, ::side])
+        assert np.array_equal(picked.depth[k], house.depth[place][:, ::side])
+        mirrored += side < 0
+    assert 15 <= mirrored <= 45
+
+
+def test_it_learns_and_each_image_is_predicted_by_itself(folder, tmp_path):
+    fresh, predictor = fog(6, 2), DepthPredictor(folder)
+    metres = predictor.predict(fresh.rgb)
+    assert metres.shape == (6, 32, 48)
+    errors = np.abs(metres / fresh.depth.astype(np.float32) - 1)
+    assert np.median(errors) < 0.1
+    alone = np.concatenate([predictor.predict(one[None]) for one in fresh.rgb])
+    assert np.array_equal(alone, metres)
+    assert np.array_equal(predictor.predict(fresh.rgb.repeat(3, 1).repeat(3, 2)), metres)
+    half = replace(RECIPE, frames=80, save_updates=5)
+    DepthTraining(half, tmp_path / "a", images=[fog(8)]).run()
+    parts = DepthTraining(half, tmp_path / "b", images=[fog(8)])
+    while parts.updates < 5:
+        parts.advance()
+    parts._save()
+    DepthTraining(half, tmp_path / "b", images=[fog(8)]).run()
+    assert (tmp_path / "a/model.safetensors").read_bytes() == (tmp_path / "b/model.safetensors").read_bytes()
+
+
+def test_scores_are_means_over_pixels_that_hit_something(folder, monkeypatch):
+    one = fog(4, 3)
+    one.depth[0] = 0.0
+    monkeypatch.setattr("navarena.learning.depth.scoring.load_images", lambda *given: one)
+    predictor = DepthPredictor(folder)
+    predicted, true = predictor.predict(one.rgb)[1:].astype(float), one.depth[1:].astype(float)
+    score = score_depth(predictor, score_settings(predictor, 2, 4), "val")
+    assert score.pixels == 2 * true.size
+    assert score.relative == pytest.approx(np.mean(np.abs(predicted - true) / true))
+    assert score.metres == pytest.approx(np.mean(np.abs(predicted - true)))
+    assert score.close == pytest.approx(np.mean(np.maximum(predicted / true, true / predicted) < 1.25))
+
+
+class Watcher:
+    """The observations of the agent behind, as they come."""
+
+    def __init__(self, agent, monkeypatch):
+        self.seen = []
+        act = agent._inner.act
+        monkeypatch.setattr(agent._inner, "act", lambda o, a: (self.seen.append(o), act(o, a))[1])
+
+
+def test_the_agent_behind_sees_predicted_depth_in_the_unit_of_the_protocol(folder, monkeypatch):
+    task = get_body_task("pointnav-habitat2020-v1")
+    name = f"predicted-depth:{folder}:frontier-odometry"
+    agent = load_agent(name, task)
+    assert agent.sensors == ("rgb", "pointgoal")
+    told, other = declare_agent(name, task), declare_agent("frontier-odometry", task)
+    assert told.privileged_inputs == other.privileged_inputs and told.sensors == other.sensors
+    watched = Watcher(agent, monkeypatch)
+    agent.reset([Start(k, "e", "s", Boundary.SCENE) for k in range(2)])
+    walls = np.full((1, 96, 160), 2.0, np.float32)
+    walls[..., 80:] = 4.0
+    given = []
+    monkeypatch.setattr(agent._predictor, "predict", lambda rgb: (given.append(rgb), walls)[1])
+    rgb = np.stack([np.full((360, 640, 3), 7, np.uint8), np.zeros((360, 640, 3), np.uint8)])
+    seen = {"rgb": rgb, "pointgoal": np.array([[3.0, 0.0]] * 2, np.float32)}
+    actions = agent.act(seen, np.array([True, False]))
+    assert task.actions[actions[0]] in ("move_forward", "turn_left", "turn_right")
+    assert len(given) == 1 and np.array_equal(given[0], rgb[:1]), "only running slots are predicted"
+    depth = watched.seen[0]["depth"]
+    assert depth.shape == (2, 360, 640, 1) and depth.dtype == np.float32 and (depth[1] == 0).all()
+    metres = depth[0, :, :, 0] * 9.9 + 0.1  # the challenge's depth is of 0.1 to 10 m
+    assert np.allclose(metres[:, :300], 2.0, atol=1e-5) and np.allclose(metres[:, 340:], 4.0, atol=1e-5)
+    assert np.isnan(metres[:, 316:324]).all(), "beside edges nothing is known"
+
+
+def test_bad_input_is_one_line(folder, tmp_path, capsys):
+    for name, kind, words in (
+        (f"predicted-depth:{folder}", InputError, "expected predicted-depth:DIR:AGENT"),
+        (f"predicted-depth:{tmp_path}:frontier", FileError, "does not exist"),
+        (f"predicted-depth:{folder}:frontiers", UnknownNameError, "frontiers"),
+        (f"predicted-depth:{folder}:forward", InputError, "expected an agent that maps by depth"),
+    ):
+        with pytest.raises(kind, match=words):
+            load_agent(name, get_task("pointnav-habitat2020-v1"))
+    with pytest.raises(InputError, match="train one by --protocol robustnav-pointnav-v1"):
+        load_agent(f"predicted-depth:{folder}:frontier", get_task("robustnav-pointnav-v1"))
+    with pytest.raises(InputError, match="expected jitter"):
+        replace(RECIPE, noise=-1.0)
+    assert main(["depth", "score", str(folder), "--split", "train", "--quiet"]) == 2
+    assert "choose val" in capsys.readouterr().err
+
+
+def test_images_of_the_recipe_are_those_of_its_protocol(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "navarena.learning.depth.training.load_all",
+        lambda settings, seed: (asked.append(settings), [fog(8)])[1],
+    )
+    DepthTraining(replace(RECIPE, protocol="pointnav-v1"), tmp_path)
+    assert asked[0].cameras == ("pointnav-v1",)
+    assert image_files.camera_body("pointnav-v1", asked[0].size).cameras[0].width_px == 48
