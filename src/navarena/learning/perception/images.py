@@ -76,7 +76,7 @@ class HouseImages:
         return len(self._owners)
 
     def pick(self, chosen: Int64[np.ndarray, "b"], generator: np.random.Generator) -> LabelledImages:
-        """Copies of the images with indices `chosen` (B,), depth in metres; half are mirrored, by `generator`."""
+        """Copies of the images `chosen` (B,), depth in metres; half are mirrored, by `generator`."""
         one = [(self.houses[self._owners[k]], self._places[k]) for k in chosen.tolist()]
         is_mirrored = generator.random(len(one)) < 0.5
         parts = []
