@@ -95,3 +95,19 @@ def test_classes_that_the_tables_do_not_know_are_refused(described, tmp_path):
     )
     with pytest.raises(InputError, match=words):
         load_agent(f"checkpoint:{tmp_path}", get_body_task("multion-1on-v1"))
+
+
+def test_training_images_are_rendered_in_the_size_of_the_policy():
+    """Of protocols that resize what their cameras take, too: no image is enlarged to be shrunk again."""
+    for name, rows, columns in (
+        ("robustnav-pointnav-rgbd-small", 60, 80),
+        ("multion-oracle-map-small", 64, 64),
+    ):
+        recipe = get_recipe(name)
+        task = make_training_task(recipe)
+        batch = NavigationBatch(task, 1, 1, recipe.sensors)
+        for kind in ("rgb", "depth"):
+            assert batch.observations[kind].shape[1:3] == (rows, columns)
+        assert {(one.height_px, one.width_px) for one in task.camera_body.cameras} == {(rows, columns)}
+    plain = make_training_task(replace(get_recipe("robustnav-pointnav-rgbd-small"), training_view=False))
+    assert NavigationBatch(plain, 1, 1, ("rgb",)).observations["rgb"].shape[1:3] == (224, 224)

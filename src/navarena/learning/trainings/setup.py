@@ -102,6 +102,8 @@ def make_training_task(recipe: Recipe) -> Task | GraphTask:
             )
     cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
     task.embodiment = replace(task.embodiment, cameras=cameras)
+    # where a protocol resizes images, enlarging these for the policy to shrink them took half of the time
+    task.images = replace(task.images, rgb=(width, height), depth=(width, height))
     return task
 
 

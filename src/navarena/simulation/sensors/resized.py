@@ -16,8 +16,11 @@ FARTHEST = 10.0
 def resize(image: np.ndarray, width_px: int, height_px: int) -> np.ndarray:
     """An image (H, W, 3) uint8 or (H, W) float32 at another size; the aspect is not kept.
 
-    Pillow's bilinear filter, whose support grows when images shrink: what torchvision and RobustNav use.
+    Pillow's bilinear filter, whose support grows when images shrink: what torchvision and RobustNav use. An
+    image that has the size is returned itself, as the filter would.
     """
+    if image.shape[:2] == (height_px, width_px):
+        return image
     return np.asarray(Image.fromarray(image).resize((width_px, height_px), Image.Resampling.BILINEAR))
 
 
