@@ -75,6 +75,7 @@ def test_small_recipes_of_robustnav_fit_together(name):
         held_out = {"spatter", "lower_fov", "camera_crack", "motor_failure"}
         mixed = make_mixture(task.corruptions, (), recipe.mixture).corruptions
         assert not held_out & {text.partition(":")[0] for text in mixed}
+    assert recipe.training_view != name.endswith(("finetune", "mixture")), "corruptions count in pixels"
     start = RECIPES.get("robustnav-pointnav-rgb-small")
     if name.endswith(("finetune", "augmented", "mixture")):
         assert (recipe.policy, recipe.sensors, recipe.image_size) == (

@@ -67,7 +67,8 @@ class Recipe(TrainingRecipe):
             under one of them, drawn by its own name. What is in no row is held out.
         features: of views on graphs: a name of HOUSE_FEATURES, such as "classes"; empty for the default.
         training_view: whether training renders image_size itself, by smaller cameras; else it sees the
-            protocol's own images, subsampled as in an evaluation.
+            protocol's own images, subsampled as in an evaluation. Corruptions of images count in pixels:
+            they are stronger in smaller ones.
 
     Raises InputError for sizes below 1, and for both `start` and `first`.
     """

@@ -126,6 +126,8 @@ POINTNAV_RGB_MIXTURE = replace(
         "motion_bias_constant:episode",
         "defocus_blur:5+motion_drift",
     ),
+    # corruptions of images count in pixels: of the protocol's images they are as strong as in an evaluation
+    training_view=False,
     core_hours=0.6,
 )
 """The recipe `robustnav-pointnav-rgb-mixture`."""
@@ -145,6 +147,7 @@ POINTNAV_RGB_FINETUNE = replace(
         critic_share=0.1,
     ),
     precision="float32",
+    training_view=False,
     split="calibration",
     slots=16,
     steps=128,
