@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.statistics import (
@@ -89,7 +89,7 @@ def estimate_interquartile_mean(
 
 def estimate_over_seeds(
     methods: Sequence[tuple[float, Float[np.ndarray, "k n"]]],
-    scenes: Sequence[str],
+    scenes: Sequence[str] | Int[np.ndarray, "n"],
     generator: np.random.Generator,
     bounds: tuple[float, float],
     resamples: int = RESAMPLES,
@@ -101,7 +101,7 @@ def estimate_over_seeds(
 
     Args:
         methods: for each its weight, such as -1 and 1 for a difference, and its (K, N) values.
-        scenes: scene id of each episode.
+        scenes: scene of each episode, a label.
         generator: source of the draws.
         bounds: least and greatest possible value of the sum, to which the interval is cut.
         resamples: how many.

@@ -14,9 +14,8 @@ from navarena.core.errors import CheckFailedError, FileError, InputError, Unknow
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
 from navarena.evaluation import EvaluationSettings, evaluate, read_rows, read_table
-from navarena.evaluation.analyses.analysis import estimate_part
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
-from navarena.evaluation.analyses.compare import compare, find_obstacles, read_contestant
+from navarena.evaluation.analyses.compare import compare, estimate_part, find_obstacles, read_contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
 from navarena.evaluation.records.traits import find_traits, record_goals
 from navarena.evaluation.running.repeats import repeat_settings, split_runs

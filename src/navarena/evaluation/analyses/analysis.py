@@ -12,16 +12,12 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
-from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row
 from navarena.evaluation.records.results import ANALYSES_FOLDER
-from navarena.metrics.catalog import get_metric
-from navarena.metrics.repetitions import estimate_over_seeds
 from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
 
 Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
@@ -154,28 +150,6 @@ def read_analyses(folder: Path) -> tuple[Analysis, ...]:
 def _read_analysis(path: Path) -> Analysis:
     analysis: Analysis = read_json(path, "analysis", Analysis, "make it again with: navarena analyse")
     return analysis
-
-
-def estimate_part(one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | None = None) -> Estimate | None:
-    """The mean of a metric over the episodes that are `chosen` (N,), all by default, with its interval.
-
-    Over several training seeds an episode counts as the mean of its runs, and the interval is resampled over
-    seeds, too, as estimate_over_seeds says. None where no episode is chosen, where the runs do not have the
-    metric, and where it is infinite in every one.
-    """
-    if name not in one.metrics:
-        return None
-    chosen = np.ones(len(one.rows[0]), bool) if chosen is None else chosen
-    values = one.seed_values(name)[:, chosen]
-    if not np.isfinite(values.mean(0)).any():
-        return None
-    scenes = [row.scene_id for row, keep in zip(one.rows[0], chosen) if keep]
-    over_seeds = estimate_over_seeds(
-        [(1.0, values)], scenes, make_generator("analysis", "seeds", name), get_metric(name).bounds
-    )
-    return over_seeds or get_metric(name).estimate(
-        values.mean(0), scenes, make_generator("analysis", one.identity, name)
-    )
 
 
 def estimate_share(hits: Sequence[bool]) -> Estimate | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.seeding import make_generator
@@ -284,17 +284,30 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate | None:
     if name in TOUR_METRICS:
         tours = one.tour_values(name)
         return None if tours is None else estimate_tour_values(tours, one.identity, name)
+    return estimate_part(one, name, two_levels=two_levels)
+
+
+def estimate_part(
+    one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | None = None, two_levels: bool = False
+) -> Estimate | None:
+    """The mean of a metric over the episodes that are `chosen` (N,), all by default, with its interval.
+
+    Over several training seeds an episode counts as the mean of its runs, and the interval is resampled over
+    seeds, too, as estimate_over_seeds says. Without a choice that of one run is the one of its summary.
+    None where no episode is chosen, where the runs do not have the metric, and where it is infinite in every
+    one.
+    """
     if name not in one.metrics:
         return None
-    scenes = [row.scene_id for row in one.rows[0]]
-    draws, bounds = make_generator("interval", "seeds", name), get_metric(name).bounds
-    over_seeds = estimate_over_seeds([(1.0, one.seed_values(name))], scenes, draws, bounds)
-    return over_seeds or get_metric(name).estimate(
-        # the stream of summary.json, so that one run has one interval wherever it is shown
-        one.values(name),
-        scene_labels(one.rows[0]),
-        make_generator("interval", one.identity, name),
-        two_levels,
+    chosen = np.ones(len(one.rows[0]), bool) if chosen is None else chosen
+    values, metric = one.seed_values(name)[:, chosen], get_metric(name)
+    if not np.isfinite(values.mean(0)).any():
+        return None
+    scenes = scene_labels([row for row, keep in zip(one.rows[0], chosen) if keep])
+    draws = make_generator("interval", "seeds", name)
+    over_seeds = estimate_over_seeds([(1.0, values)], scenes, draws, metric.bounds)
+    return over_seeds or metric.estimate(
+        values.mean(0), scenes, make_generator("interval", one.identity, name), two_levels
     )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, estimate_part
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
+from navarena.evaluation.analyses.compare import Contestant, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.traits import record_goals

@@ -7,8 +7,8 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label, estimate_part
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label
+from navarena.evaluation.analyses.compare import Contestant, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark

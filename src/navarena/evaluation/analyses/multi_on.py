@@ -19,12 +19,11 @@ from navarena.evaluation.analyses.analysis import (
     Column,
     Curve,
     by_label,
-    estimate_part,
     estimate_share,
     goal_count,
     require_goals,
 )
-from navarena.evaluation.analyses.compare import Contestant, pair_contestants
+from navarena.evaluation.analyses.compare import Contestant, estimate_part, pair_contestants
 from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
 
 PATH_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
