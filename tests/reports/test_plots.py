@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from navarena.metrics.statistics import Estimate
-from navarena.reports.plots import draw_ranges
+from navarena.reports.plots import RUN_COLORS, Line, draw_lines, draw_ranges
 
 SHORT = ["t-nDTW", "t-SR", "t-SPL", "SPL", "nDTW", "sDTW", "CLS", "SR"]
 
@@ -13,3 +15,14 @@ def test_names_that_would_run_into_each_other_are_slanted(names, slants):
     """One long name beside another is enough, however short the rest."""
     drawn = draw_ranges("Scores", names, {"a": [Estimate(0.5, 0.4, 0.6, 9)] * len(names)}, "")
     assert ("rotate(-28 " in drawn) == slants
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_lines_whose_colours_return_are_dashed(steps):
+    lines = [Line(str(k), (0.0, 1.0), (0.0, k / 9), steps=steps, group=k // 2) for k in range(18)]
+    drawn = draw_lines("Many", lines, "x", "y")
+    styles = re.findall(r'style="fill: none; ([^"]*)"', drawn)
+    dashed = [one for one in styles if "stroke-dasharray" in one and "stroke: #0" not in one]
+    used = [{color for color in RUN_COLORS if any(color in one for one in some)} for some in (dashed, styles)]
+    assert used == [{RUN_COLORS[0]}, set(RUN_COLORS)]
+    assert any(RUN_COLORS[0] in one for one in set(styles) - set(dashed))

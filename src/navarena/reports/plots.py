@@ -28,6 +28,9 @@ RUN_COLORS = (
 )
 """Of runs, in their order; they hold on light and on dark pages, and return after the eighth."""
 
+_DASHES = ("-", "--", ":", "-.")
+"""Of lines: the first eight are solid, those whose colours return are dashed."""
+
 _VARIABLES = {"#010203": "var(--ink)", "#040506": "var(--soft)", "#070809": "var(--line)"}
 _INK, _SOFT, _LINE = _VARIABLES
 
@@ -105,13 +108,13 @@ def draw_lines(
     """
     with _styled(title) as (figure, axes):
         for number, line in enumerate(lines):
-            color = _color(number if line.group is None else line.group)
+            group = number if line.group is None else line.group
+            color, dashes = _color(group), _DASHES[group // len(RUN_COLORS) % len(_DASHES)]
+            style = {"color": color, "linestyle": dashes, "label": line.label}
             if line.steps:
-                axes.step(line.x, line.y, where="post", color=color, label=line.label, linewidth=1.8)
+                axes.step(line.x, line.y, where="post", linewidth=1.8, **style)
                 continue
-            axes.plot(
-                line.x, line.y, color=color, label=line.label, marker="o", markersize=3.5, linewidth=1.6
-            )
+            axes.plot(line.x, line.y, marker="o", markersize=3.5, linewidth=1.6, **style)
             known = [
                 (x, low, high)
                 for x, low, high in zip(line.x, line.low, line.high)
