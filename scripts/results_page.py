@@ -43,6 +43,7 @@ KINDS = tuple(f"{modality}_success" for modality in MODALITIES)
 """Pooled metrics that together count each sub-task once."""
 
 _OF_LITE = "its rows are of `lite` ([MultiON agents](multion-agents.md))"
+_OF_EVAL = "its rows are of `eval` ([robust agents](robust-agents.md))"
 
 LEFT_OUT: Mapping[str, str] = {
     "explore-only": "it never declares a goal as found; see the [curves of coverage](maps.md)",
@@ -51,7 +52,8 @@ LEFT_OUT: Mapping[str, str] = {
     "multion-nomap-small": _OF_LITE,
     "multion-oracle-ego-map-small": _OF_LITE,
     "multion-oracle-map-small": _OF_LITE,
-    "robustnav-pointnav-rgbd-small": "its rows are of `eval` ([robust agents](robust-agents.md))",
+    "robustnav-pointnav-rgb-small": _OF_EVAL,
+    "robustnav-pointnav-rgbd-small": _OF_EVAL,
     "vlm": "it needs a server with a language model ([how to run it](language-models.md))",
 }
 """Built-in agent -> why no table has it."""

@@ -46,7 +46,7 @@ GRAPH_FILES = tempfile.TemporaryDirectory()
 
 ENDINGS = {"stop", "found", "subtask_stop"}
 
-_ROBUSTNAV = "robustnav-pointnav-rgbd-small"
+_ROBUSTNAV = ("robustnav-pointnav-rgb-small", "robustnav-pointnav-rgbd-small")
 
 FOR_SOME = {
     "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
@@ -63,18 +63,18 @@ FOR_SOME = {
     **{
         name: ("multion", "expected a protocol with the actions found")
         if name.startswith("multion")
-        else ("pointnav objectnav", "expected a protocol with the actions stop")
+        else ("pointnav objectnav", "expected a protocol with the actions (stop|move_forward)")
         for name in SHIPPED
     },
     # sees depth in metres
-    _ROBUSTNAV: ("robustnav", "expected a protocol with (depth in metres|the actions move_forward)"),
+    _ROBUSTNAV[1]: ("robustnav", "expected a protocol with (depth in metres|the actions move_forward)"),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
 
 WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
 """Agents that need trained parts -> how the tests name them, with parts made here."""
 
-SIZES = dict.fromkeys(SHIPPED, (64, 64)) | {_ROBUSTNAV: (80, 60)}
+SIZES = dict.fromkeys(SHIPPED, (64, 64)) | dict.fromkeys(_ROBUSTNAV, (80, 60))
 """Agents that read images of one size at least -> its width and height; others get 20 x 12 pixels."""
 
 

@@ -36,6 +36,7 @@ SHIPPED: tuple[str, ...] = (
     "multion-oracle-map-small",
     "pointnav-dagger-small",
     "pointnav-small",
+    "robustnav-pointnav-rgb-small",
     "robustnav-pointnav-rgbd-small",
 )
 """Names of the trained agents that the distribution navarena-checkpoints adds, in the folder `checkpoints` of
