@@ -65,6 +65,11 @@ def turn_hue(pixels, turn):
         else:
             sextant = 4 + (red - green) / spread
         for c, shift in ((0, np.float32(5)), (1, np.float32(3)), (2, np.float32(1))):
-            k = (shift + sextant + 6 * turn) % np.float32(6)
+            k = shift + sextant + 6 * turn
+            # modulo 6 of numbers from -6 to 18; the operator takes most of the time
+            if k < 0:
+                k += 6
+            elif k >= 6:
+                k -= 12 if k >= 12 else 6
             share = max(np.float32(0), min(k, 4 - k, np.float32(1)))
             pixels[p, c] = np.uint8(value - spread * share + np.float32(0.5))
