@@ -11,8 +11,11 @@ from navarena.mapping.feature_map import WINDOW
 OUT = SIDE - 1
 """Outputs along a side of the first convolution, each of 2 x 2 blocks."""
 
-MIN_ROWS = 8
-"""Rows of a product below which its last bits depend on how many there are (1 to 3 in float32, measured)."""
+MIN_ROWS = 16
+"""Rows of a product below which its last bits depend on how many there are.
+
+In float32 1 to 3 on AMD, 1 to 12 on Intel, measured.
+"""
 
 
 class WindowEncoder(torch.nn.Module):
