@@ -5,8 +5,12 @@ import pytest
 
 from agents.test_habitat import run
 from navarena.agents import Agent, Start, load_agent
+from navarena.agents.compensation import CompensatingAgent
+from navarena.agents.forwarding import ForwardingAgent
+from navarena.agents.oracles import OracleStopAgent
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.protocols.multi_on import MultiOn2
 from tasks.small import AHEAD, LEFT, SMALL_BODY, SmallPointNav, as_objects, make_cache
 
@@ -70,3 +74,54 @@ def test_it_composes_and_must_be_attached():
     assert isinstance(twice, Agent) and twice.privileged
     with pytest.raises(InputError, match="before attach"):
         twice.act({}, np.ones(1, bool))
+
+
+class Wrapper(ForwardingAgent):
+    """Changes nothing."""
+
+    def act(self, observations, active):
+        return self._inner.act(observations, active)
+
+
+class Recorder(Agent):
+    """Notes what it is told."""
+
+    sensors, calibration_sensors = ("gps",), ("depth",)
+
+    def __init__(self):
+        self.told = []
+
+    def attach(self, batch):
+        self.told.append(("attach", batch))
+
+    def adapt(self, env):
+        self.told.append(("adapt", env))
+
+    def reset(self, starts):
+        self.told.append(("reset", starts))
+
+    def act(self, observations, active):
+        return np.zeros(len(active), np.int64)
+
+    def forgo_declaration(self):
+        self.told.append(("forgo",))
+
+    def episode_costs(self, slot):
+        return {"tokens": slot}
+
+    def overrule(self, actions):
+        self.told.append(("overrule", actions))
+
+
+def test_agents_around_others_hand_everything_on():
+    """So that oracle-stop:compensating:checkpoint:DIR masks STOP in the policy's distribution, too."""
+    inner = Recorder()
+    outer = Wrapper(inner)
+    assert (outer.sensors, outer.calibration_sensors) == (("gps",), ("depth",))
+    env, starts, actions = object.__new__(CalibrationEnv), [], np.ones(2, np.int64)
+    outer.attach("batch"), outer.adapt(env), outer.reset(starts), outer.overrule(actions)
+    assert outer.episode_costs(3) == {"tokens": 3}
+    assert inner.told == [("attach", "batch"), ("adapt", env), ("reset", starts), ("overrule", actions)]
+    task = SmallPointNav()
+    OracleStopAgent(CompensatingAgent(inner, task, 0), task)
+    assert inner.told[-1] == ("forgo",)

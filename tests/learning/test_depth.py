@@ -21,6 +21,7 @@ from navarena.learning.perception import images as image_files  # noqa: E402
 from navarena.learning.perception.images import HouseImages, LabelledImages  # noqa: E402
 from navarena.learning.perception.settings import ImageSettings, UNetSettings  # noqa: E402
 from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
+from navarena.tasks.calibration_env import CalibrationEnv  # noqa: E402
 from navarena.tasks.catalog import get_body_task, get_task  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -156,8 +157,11 @@ def test_bad_input_is_one_line(folder, tmp_path, capsys):
     ):
         with pytest.raises(kind, match=words):
             load_agent(name, get_task("pointnav-habitat2020-v1"))
-    with pytest.raises(InputError, match="train one by --protocol robustnav-pointnav-v1"):
+    with pytest.raises(InputError, match="train another by --protocol robustnav-pointnav-v1"):
         load_agent(f"predicted-depth:{folder}:frontier", get_task("robustnav-pointnav-v1"))
+    adaptive = load_agent(f"predicted-depth:{folder}:frontier-odometry", get_task("pointnav-habitat2020-v1"))
+    with pytest.raises(InputError, match="to adapt by itself, got it behind predicted depth"):
+        adaptive.adapt(object.__new__(CalibrationEnv))
     with pytest.raises(InputError, match="expected jitter"):
         replace(RECIPE, noise=-1.0)
     assert main(["depth", "score", str(folder), "--split", "train", "--quiet"]) == 2

@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float
 
 from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
 from navarena.agents.explorers.adaptive import LEFT, RIGHT, SENSORS, WALK, is_free_ahead
+from navarena.agents.forwarding import ForwardingAgent
 from navarena.core.geometry import wrap_angle
 from navarena.core.seeding import make_generator
 from navarena.simulation.body import Embodiment
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
 
@@ -121,7 +121,7 @@ def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> d
     }
 
 
-class CompensatingAgent(Agent):
+class CompensatingAgent(ForwardingAgent):
     """Wraps an agent and corrects the body's heading to the one that the wrapped agent requested.
 
     In the calibration it walks and turns at random and observes depth and odometry, from which it learns for
@@ -141,9 +141,10 @@ class CompensatingAgent(Agent):
 
     def __init__(self, inner: Agent, task: Task, seed: int) -> None:
         require_discrete(task, "compensating")
-        self.sensors, self.calibration_sensors = inner.sensors, SENSORS
+        super().__init__(inner)
+        self.calibration_sensors = SENSORS
         self.models: dict[str, MotionModel] = {}
-        self._inner, self._task, self._seed = inner, task, seed
+        self._task, self._seed = task, seed
         self._index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
         self._here: dict[int, MotionModel | None] = {}
         self._errors: dict[int, float] = {}
@@ -153,20 +154,13 @@ class CompensatingAgent(Agent):
         """Estimate the motion of each action in `env`."""
         self.models = detect(env, self._task, make_generator("compensating", "adapt", self._seed))
 
-    def attach(self, batch: NavigationBatch) -> None:
-        """Pass the batch to the wrapped agent."""
-        self._inner.attach(batch)
-
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
                 self._here[start.slot] = self.models.get(start.scene_id)
                 self._errors[start.slot] = 0.0
                 self._corrections[start.slot] = 0
-        self._inner.reset(starts)
-
-    def episode_costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.episode_costs(slot)
+        super().reset(starts)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         actions, asked = np.zeros(len(active), np.int64), active.copy()

@@ -8,7 +8,7 @@ checkpoint:DIR              a trained policy; ?sample=true behind it samples its
 name of one that is registered
 vlm?url=URL&model=NAME      a language model that sees, behind HTTP
 occupancy-anticipation:DIR  PointNav on a map that a network continues beyond what was seen
-predicted-depth:DIR:AGENT   any of these, with depth images that the network in DIR predicts from colours
+predicted-depth:DIR:AGENT   any of these that maps by depth, which the network in DIR predicts from colours
 skill-chain:DIR,DIR,DIR     trained skills of GOAT-Bench, one for each modality of goals
 stopping:DIR:AGENT          any of these that stops where the checkpoint DIR believes the goal to be near
 oracle-stop:AGENT           any of these with an oracle that declares

@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
+from navarena.agents.forwarding import ForwardingAgent
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
 
 
-class OracleStopAgent(Agent):
+class OracleStopAgent(ForwardingAgent):
     """Lets another agent act, and calls STOP in its place as soon as the current goal is near.
 
     STOP of the other agent has no effect: away from the goal it becomes a turn to the left, by which the
@@ -30,28 +30,17 @@ class OracleStopAgent(Agent):
     privileged_inputs = ("distance to the goal",)
 
     def __init__(self, inner: Agent, task: Task) -> None:
+        super().__init__(inner)
         inner.forgo_declaration()
-        self.sensors, self.calibration_sensors = inner.sensors, inner.calibration_sensors
-        self._inner = inner
         self._task = task
         self._declare = task.actions.index(task.declaration)
         self._instead = 0 if task.is_continuous else task.actions.index("turn_left")
         self._batch: NavigationBatch | None = None
 
-    def adapt(self, env: CalibrationEnv) -> None:
-        """Let the other agent adapt."""
-        self._inner.adapt(env)
-
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at the distances to its goals."""
         self._batch = batch
-        self._inner.attach(batch)
-
-    def reset(self, starts: Sequence[Start]) -> None:
-        self._inner.reset(starts)
-
-    def episode_costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.episode_costs(slot)
+        super().attach(batch)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         if self._batch is None:

@@ -1,6 +1,7 @@
 """Runs side by side, broken down, and repeated."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,15 @@ def test_episodes_in_twins_are_paired_with_those_in_the_apartments(runs):
     paired = compare([own, twin], ["success"])
     assert paired.differences[0].result.difference.n == 40
     assert not any("share" in notice for notice in paired.notices)
+
+
+def test_a_metric_that_is_infinite_in_every_episode_is_shown_so(runs):
+    (one,) = contest(runs, "walker")
+    lost = [replace_row(row, metrics={**row.metrics, "spl": None}) for row in one.rows[0]]
+    found = compare([replace(one, rows=(tuple(lost),))], ["spl"]).estimates[0]["spl"]
+    assert (found.mean, found.infinite, found.n) == (math.inf, 40, 40)
+    nothing = estimate_part(one, "spl", np.zeros(40, bool))
+    assert nothing is None
 
 
 def replace_row(row, **changes):

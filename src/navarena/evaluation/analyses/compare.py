@@ -294,15 +294,14 @@ def estimate_part(
 
     Over several training seeds an episode counts as the mean of its runs, and the interval is resampled over
     seeds, too, as estimate_over_seeds says. Without a choice that of one run is the one of its summary.
-    None where no episode is chosen, where the runs do not have the metric, and where it is infinite in every
-    one.
+    None where no episode is chosen, and where the runs do not have the metric.
     """
     if name not in one.metrics:
         return None
     chosen = np.ones(len(one.rows[0]), bool) if chosen is None else chosen
-    values, metric = one.seed_values(name)[:, chosen], get_metric(name)
-    if not np.isfinite(values.mean(0)).any():
+    if not chosen.any():
         return None
+    values, metric = one.seed_values(name)[:, chosen], get_metric(name)
     scenes = scene_labels([row for row, keep in zip(one.rows[0], chosen) if keep])
     draws = make_generator("interval", "seeds", name)
     over_seeds = estimate_over_seeds([(1.0, values)], scenes, draws, metric.bounds)

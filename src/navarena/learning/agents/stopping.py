@@ -6,14 +6,15 @@ task's success distance.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from navarena.agents.agent import Agent, Start, require_actions, require_discrete
+from navarena.agents.agent import require_actions, require_discrete
+from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.learning.agents.policy_agent import require_fitting
@@ -23,7 +24,6 @@ from navarena.learning.checkpoints.policies import load_body_policy, load_heads,
 from navarena.learning.inputs import choose_targets, resize_input
 from navarena.learning.tensors import torch
 from navarena.simulation.sensors.sensor import ObservationSpec
-from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
 
 AT = "?at="
@@ -61,7 +61,7 @@ def find_stopping(text: str) -> type["StoppingAgent"]:
     return type("StoppingAgent", (StoppingAgent,), members)
 
 
-class StoppingAgent(Agent):
+class StoppingAgent(ForwardingAgent):
     """Lets another agent act, and stops in its place where a checkpoint believes that the goal is near.
 
     STOP of the other agent becomes a turn to the left, as with an oracle that stops. Every call of the
@@ -76,17 +76,15 @@ class StoppingAgent(Agent):
 
     on_graphs = False
     folder: ClassVar[Path]
-    inner_name: ClassVar[str]
     distance: ClassVar[float]
 
     def __init__(self, task: Task, seed: int) -> None:
         require_discrete(task, "stopping")
-        self._inner = load_agent(self.inner_name, task, seed)
+        super().__init__(load_agent(self.inner_name, task, seed))
         self._info, self._policy = load_body_policy(self.folder)
         require_fitting(self._info, task, self.folder)
         names = (*self._inner.sensors, *(one.name for one in self._info.inputs))
         self.sensors = tuple(dict.fromkeys(names))
-        self.calibration_sensors = self._inner.calibration_sensors
         loss = Auxiliary("goal_distance", 1.0, target=TARGET)
         targets = choose_targets({TARGET: ObservationSpec((1,), np.float32, -1.0, math.inf)}, (TARGET,))
         declaration, count = task.actions.index(task.declaration), len(task.actions)
@@ -94,20 +92,6 @@ class StoppingAgent(Agent):
         load_heads(self._heads, self._info, self.folder, loss.kind)
         self._declaration, self._instead = declaration, task.actions.index("turn_left")
         self._near = self.distance or task.success_distance
-
-    def adapt(self, env: CalibrationEnv) -> None:
-        """Let the other agent adapt."""
-        self._inner.adapt(env)
-
-    def attach(self, batch: Any) -> None:
-        """Hand the batch on."""
-        self._inner.attach(batch)
-
-    def reset(self, starts: Sequence[Start]) -> None:
-        self._inner.reset(starts)
-
-    def episode_costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.episode_costs(slot)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         actions = require_actions(self._inner.act(observations, active), len(active), None)

@@ -1,6 +1,5 @@
 """Anticipation at work: a checkpoint that continues windows of maps."""
 
-import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +9,7 @@ from jaxtyping import Float32, UInt8
 
 from navarena.learning.anticipation.settings import WindowSettings
 from navarena.learning.anticipation.windows import encode_states
-from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
 from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.perception.unet import UNet
 from navarena.learning.tensors import torch
@@ -71,11 +70,6 @@ class Anticipator:
         return chances
 
 
-@functools.lru_cache(maxsize=4)
-def _load(folder: Path, digest: str) -> Anticipator:
-    return Anticipator(folder)
-
-
 def find_anticipator(folder: Path) -> Anticipator:
     """The anticipator of the checkpoint in `folder`, loaded once; raises FileError."""
-    return _load(folder, read_fitted_info(folder, AnticipationInfo).model_sha256)
+    return load_once(Anticipator, folder, AnticipationInfo)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Int64
 
-from navarena.core.errors import InputError
 from navarena.learning.anticipation.anticipator import STATES, Anticipator
 from navarena.learning.anticipation.settings import WindowSettings
 from navarena.learning.anticipation.windows import load_windows
+from navarena.learning.perception.houses import require_unseen
 from navarena.learning.perception.scoring import count_confusions
 from navarena.mapping import UNKNOWN
 
@@ -31,8 +31,7 @@ def count_window_confusions(
 
     Raises InputError for a split that it learned from.
     """
-    if split == "train":
-        raise InputError("expected houses that the anticipation has not learned from, got train; choose val")
+    require_unseen(split, "the anticipation")
     seen, anticipated = (np.zeros((len(STATES),) * 2, np.int64) for _ in range(2))
     for number in range(settings.houses):
         one = load_windows(settings, anticipator.info.protocol, split, number)

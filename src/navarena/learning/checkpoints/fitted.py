@@ -1,6 +1,8 @@
 """Checkpoints of fitted networks: segmenters, the joint space, anticipation. One description of each kind."""
 
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -56,6 +58,7 @@ class FittedInfo(ABC):
 
 
 AnyInfo = TypeVar("AnyInfo", bound=FittedInfo)
+Made = TypeVar("Made")
 
 
 def encode_fitted(info: FittedInfo, network: torch.nn.Module) -> dict[str, bytes]:
@@ -86,3 +89,17 @@ def load_fitted(folder: Path, kind: type[AnyInfo]) -> tuple[AnyInfo, torch.nn.Mo
     network = info.build()
     load_weights(network, folder, info.model_sha256, kind.command)
     return info, network
+
+
+def load_once(make: Callable[[Path], Made], folder: Path, kind: type[FittedInfo]) -> Made:
+    """make(folder), kept for the next call while the weights of the checkpoint in `folder` are the same.
+
+    Raises FileError for a folder without a checkpoint described by `kind`, and as `make` does.
+    """
+    made: Made = _make(make, folder, read_fitted_info(folder, kind).model_sha256)
+    return made
+
+
+@functools.lru_cache(maxsize=8)
+def _make(make: Callable[[Path], Any], folder: Path, digest: str) -> Any:
+    return make(folder)

@@ -14,6 +14,7 @@ from navarena.learning.checkpoints.fitted import load_fitted
 from navarena.learning.cross_view.checkpoint import CrossViewInfo
 from navarena.learning.cross_view.network import CompletionNetwork, draw_visible
 from navarena.learning.cross_view.pairs import ViewPairs, load_view_pairs
+from navarena.learning.perception.houses import require_unseen
 from navarena.learning.tensors import torch
 
 ROWS = 32
@@ -50,8 +51,7 @@ def score_folder(
     Raises FileError for a checkpoint that is missing or damaged, InputError for the split that it learned
     from, and for a single house or pair.
     """
-    if split == "train":
-        raise InputError("expected houses that the completion has not learned from, got train; choose val")
+    require_unseen(split, "the completion")
     if min(houses, pairs) < 2:
         raise InputError(f"expected at least 2 houses of 2 pairs, got {houses} of {pairs}")
     info, network = load_fitted(folder, CrossViewInfo)

@@ -21,14 +21,8 @@ class CrossViewTraining(Fitting[CrossViewRecipe, CrossViewInfo]):
     Pairs that are not in the cache folder are drawn first; a training that is interrupted there goes on with
     the next house. Either view of a pair is completed from the other; half of the pairs are mirrored.
 
-    Args:
-        recipe: what is trained.
-        folder: of checkpoint and log.
-        threads: of PyTorch.
+    Args (the others, and what is raised, are those of `Fitting`):
         pairs: to learn from; None for those of the recipe.
-
-    Raises InputError for a recipe that differs from the one in `folder`, and FileError for a damaged
-    checkpoint.
     """
 
     def __init__(

@@ -6,13 +6,13 @@ AGENT maps by depth. So it plays from colours alone, and corruptions of colours 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.agents.agent import Agent, Start
 from navarena.agents.explorers.mapping_agent import MappingAgent, as_floats, depth_camera, forget_edges
+from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.learning.checkpoints.fitted import read_fitted_info
@@ -21,6 +21,7 @@ from navarena.learning.perception.labelling import pick_nearest
 from navarena.simulation.body import Camera
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import ResizedDepth
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.task import Actions, Task
 
@@ -53,11 +54,28 @@ def _see_colours(sensors: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys("rgb" if name == "depth" else name for name in sensors))
 
 
+def _require_view(task: Task, protocol: str) -> None:
+    """Raise InputError unless colours and depth of `task` are seen as by the first camera of `protocol`."""
+    learned, own = get_body_task(protocol).embodiment.cameras[0], task.camera_body.cameras
+    seen = [next((one for one in own if kind in one.channels), None) for kind in ("rgb", "depth")]
+    if any(one is None or _view(one) != _view(learned) for one in seen):
+        told = " and ".join("none" if one is None else _describe(one) for one in seen)
+        raise InputError(
+            f"expected colours and depth of the camera of {protocol}, {_describe(learned)}, by which it has "
+            f"learned, got {told} of {task.protocol_id}; train another by --protocol {task.protocol_id}"
+        )
+
+
+def _view(camera: Camera) -> tuple[float, tuple[float, float, float], float, float]:
+    """What decides which depth a pixel has: field of view, place and direction."""
+    return camera.hfov, camera.mount, camera.pitch, camera.yaw
+
+
 def _describe(camera: Camera) -> str:
-    return f"{math.degrees(camera.hfov):.0f} degrees wide at {camera.mount[1]:.2f} m"
+    return f"{math.degrees(camera.hfov):.1f} degrees wide at {camera.mount[1]:.2f} m"
 
 
-class PredictedDepthAgent(Agent):
+class PredictedDepthAgent(ForwardingAgent):
     """Lets another agent act, which gets predicted depth in the place of depth images.
 
     Predictions are brought to the size, range and unit of the protocol's depth. Beside edges, where they lie
@@ -67,22 +85,15 @@ class PredictedDepthAgent(Agent):
         task: with colours and depth of one view.
         seed: of the other agent.
 
-    Raises InputError for an agent that does not map what it sees, and a camera that is not the one of the
-    training.
+    Raises InputError for an agent that does not map what it sees, and for colours or depth of another view
+    than the training's.
     """
 
     on_graphs = False
     folder: ClassVar[Path]
-    inner_name: ClassVar[str]
-
-    @classmethod
-    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """Those of the other agent."""
-        inputs = declare_agent(cls.inner_name, task).privileged_inputs
-        return tuple(name for name in inputs if name not in cls.privileged_inputs)
 
     def __init__(self, task: Task, seed: int) -> None:
-        self._inner = load_agent(self.inner_name, task, seed)
+        super().__init__(load_agent(self.inner_name, task, seed))
         if not isinstance(self._inner, MappingAgent):
             raise InputError(f"expected an agent that maps by depth, got {self.inner_name!r}")
         sensor = task.find_sensor("depth")
@@ -90,30 +101,13 @@ class PredictedDepthAgent(Agent):
             raise InputError(f"expected a protocol with images of depth, got {task.protocol_id!r}")
         self._sensor = sensor
         self._predictor = find_depth_predictor(self.folder)
-        camera, learned = depth_camera(task.camera_body), self._predictor.info.protocol
-        if _describe(camera) != (known := _describe(depth_camera(get_body_task(learned).camera_body))):
-            raise InputError(
-                f"expected the camera of {learned}, {known}, by which {self.folder} learned depth, got "
-                f"{_describe(camera)} of {task.protocol_id}; train one by --protocol {task.protocol_id}"
-            )
-        self._spec = self._sensor.spec(camera)
+        _require_view(task, self._predictor.info.protocol)
+        self._spec = self._sensor.spec(depth_camera(task.camera_body))
         self.sensors = _see_colours(self._inner.sensors)
 
-    def attach(self, batch: Any) -> None:
-        """Hand the batch on."""
-        self._inner.attach(batch)
-
-    def reset(self, starts: Sequence[Start]) -> None:
-        self._inner.reset(starts)
-
-    def episode_costs(self, slot: int) -> Mapping[str, float]:
-        return self._inner.episode_costs(slot)
-
-    def forgo_declaration(self) -> None:
-        self._inner.forgo_declaration()
-
-    def overrule(self, actions: Actions) -> None:
-        self._inner.overrule(actions)
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Refused: a calibration shows true depth."""
+        raise InputError(f"expected {self.inner_name!r} to adapt by itself, got it behind predicted depth")
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         depth = np.zeros((len(active), *self._spec.shape), np.float32)

@@ -1,6 +1,5 @@
 """Depth from colours at work: a checkpoint that predicts the depth of each pixel of an image."""
 
-import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -8,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
 from navarena.learning.perception.labelling import choose_size, pick_nearest
 from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.perception.unet import UNet
@@ -74,11 +73,6 @@ class DepthPredictor:
         return np.clip(metres, NEAREST, FARTHEST, out=metres)
 
 
-@functools.lru_cache(maxsize=4)
-def _load(folder: Path, digest: str) -> DepthPredictor:
-    return DepthPredictor(folder)
-
-
 def find_depth_predictor(folder: Path) -> DepthPredictor:
     """The predictor of the checkpoint in `folder`, loaded once; raises FileError."""
-    return _load(folder, read_fitted_info(folder, DepthInfo).model_sha256)
+    return load_once(DepthPredictor, folder, DepthInfo)

@@ -1,12 +1,13 @@
 """Scores of depth from colours in houses that it never saw."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthPredictor
+from navarena.learning.perception.houses import require_unseen
 from navarena.learning.perception.images import load_images
 from navarena.learning.perception.labelling import pick_nearest
 from navarena.learning.perception.settings import ImageSettings
@@ -36,7 +37,7 @@ def score_settings(predictor: DepthPredictor, houses: int = 40, images: int = 25
     """Settings of a score: images as in training. Raises InputError for numbers below 1."""
     info = predictor.info
     cameras = (info.protocol,)
-    return replace(ImageSettings(tilts=(0.0,)), cameras=cameras, size=info.size, houses=houses, images=images)
+    return ImageSettings(cameras=cameras, size=info.size, houses=houses, images=images, tilts=(0.0,))
 
 
 def score_depth(
@@ -53,10 +54,9 @@ def score_depth(
         split: of the houses.
         advance: called after each house.
 
-    Raises InputError for a split that it learned from.
+    Raises InputError for a split that it learned from, and for images that show nothing.
     """
-    if split == "train":
-        raise InputError("expected houses that the network has not learned from, got train; choose val")
+    require_unseen(split, "the network")
     sums, count = np.zeros(3), 0
     for number in range(settings.houses):
         one = load_images(settings, split, number)
@@ -69,5 +69,7 @@ def score_depth(
         sums += (errors / true).sum(), is_close.sum(), errors.sum()
         count += len(true)
         advance()
-    relative, close, metres = (sums / max(count, 1)).tolist()
+    if not count:
+        raise InputError(f"expected images in which something is near, got none in {settings.scenes}/{split}")
+    relative, close, metres = (sums / count).tolist()
     return DepthScore(relative, close, metres, count)

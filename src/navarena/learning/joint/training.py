@@ -25,14 +25,11 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
 
     Crops and features that are not in the cache folder are made first, house by house.
 
-    Args:
-        recipe: what is trained.
-        folder: of checkpoint and log.
-        threads: of PyTorch.
+    Args (the others, and what is raised, are those of `Fitting`):
         houses: to learn from; None for those of the recipe.
 
-    Raises InputError for a recipe that differs from the one in `folder` and for fewer crops than a batch,
-    FileError for a damaged checkpoint, MissingExtraError without the packages of the frozen networks.
+    Raises InputError for fewer crops than a batch, and MissingExtraError without the packages of the frozen
+    networks.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from navarena.core.errors import InputError
+from navarena.learning.perception.houses import require_unseen
 from navarena.learning.perception.images import load_images
 from navarena.learning.perception.labelling import SegmenterLabeller
 from navarena.learning.perception.scoring import count_confusions
@@ -48,8 +49,7 @@ def count_house_confusions(
             f"expected the classes of the vocabulary {settings.vocabulary!r}, got a segmenter of "
             f"{len(labeller.classes)} others; train it again"
         )
-    if split == "train":
-        raise InputError("expected houses that the segmenter has not learned from, got train; choose val")
+    require_unseen(split, "the segmenter")
     total = np.zeros((len(labeller.classes),) * 2, np.int64)
     for number in range(settings.houses):
         one = load_images(settings, split, number)

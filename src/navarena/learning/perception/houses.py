@@ -4,6 +4,12 @@ from navarena.core.errors import InputError
 from navarena.scenes.catalog import scene_ids
 
 
+def require_unseen(split: str, noun: str) -> None:
+    """Raise InputError for the split that networks learn from; `noun` is what is scored: "the segmenter"."""
+    if split == "train":
+        raise InputError(f"expected houses that {noun} has not learned from, got train; choose val")
+
+
 def first_scene_ids(set_name: str, split: str, count: int) -> list[str]:
     """The ids of the first `count` scenes of a split; raises InputError for more than it has."""
     ids = scene_ids(set_name, split)

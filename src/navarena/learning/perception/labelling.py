@@ -1,6 +1,5 @@
 """Segmenters at work: a checkpoint that labels images of any size, one after the other."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 from jaxtyping import Float32, Int32, UInt8
 
 from navarena.core.errors import InputError
-from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, read_fitted_info
+from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
 from navarena.learning.perception import rednet
 from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
@@ -129,11 +128,6 @@ def stack_images(rgb: UInt8[np.ndarray, "n h w 3"], depth: np.ndarray) -> Float3
     return stacked
 
 
-@functools.lru_cache(maxsize=4)
-def _load(folder: Path, digest: str) -> SegmenterLabeller:
-    return SegmenterLabeller(folder)
-
-
 def find_segmenter(text: str) -> SegmenterLabeller:
     """The labeller of the segmenter in the folder `text`, or shipped by that name, loaded once.
 
@@ -141,4 +135,4 @@ def find_segmenter(text: str) -> SegmenterLabeller:
     """
     shipped = find_folder(text) if text in SHIPPED_SEGMENTERS and not Path(text).is_dir() else None
     folder = shipped or Path(text)
-    return _load(folder, read_fitted_info(folder, SegmenterInfo).model_sha256)
+    return load_once(SegmenterLabeller, folder, SegmenterInfo)
