@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
 from navarena.core.geometry import wrap_angle
 from navarena.simulation.navmesh.navmesh import NavMesh
@@ -131,7 +132,7 @@ class WaypointFollower:
         bodies, control = self._batch.simulator.bodies, self._control
         offset = (targets - bodies.positions[slots])[:, ::2]
         far = np.hypot(offset[:, 0], offset[:, 1])
-        off = wrap_angle(np.arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws[slots])
+        off = wrap_angle(arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws[slots])
         if isinstance(control, VelocityControl):
             straight = np.abs(off) < STRAIGHT["velocity"]
             speed = np.minimum(far / control.time_step, control.linear[1]) * straight
@@ -158,8 +159,8 @@ class WaypointFollower:
         """(K,) radians to turn at `places` (K, 3) metres, of bodies that came along `offset` (K, 2)."""
         _, ahead = self._batch.state.goal_fields.ask(slots, places)
         onward = (ahead - places)[:, ::2]
-        before = np.arctan2(-offset[:, 0], -offset[:, 1])
-        turns = wrap_angle(np.arctan2(-onward[:, 0], -onward[:, 1]) - before)
+        before = arctan2(-offset[:, 0], -offset[:, 1])
+        turns = wrap_angle(arctan2(-onward[:, 0], -onward[:, 1]) - before)
         return np.where(np.hypot(onward[:, 0], onward[:, 1]) > THERE, turns, 0.0)
 
     def _write(

@@ -10,6 +10,8 @@ import math
 import numpy as np
 from jaxtyping import Bool, Float
 
+from navarena.core.elementary import arctan2
+
 Angles = Float[np.ndarray, "..."] | float
 """One angle or an array of them, in radians unless said otherwise."""
 
@@ -32,7 +34,7 @@ def yaw_from_quaternion(quaternion: Float[np.ndarray, "... 4"]) -> Float[np.ndar
     Some published episode files hold quaternions that are not of unit length.
     """
     q = np.asarray(quaternion, float)
-    return np.asarray(wrap_angle(2 * np.arctan2(q[..., 1], q[..., 3])))
+    return np.asarray(wrap_angle(2 * arctan2(q[..., 1], q[..., 3])))
 
 
 def forward_from_yaw(yaw: Angles) -> Float[np.ndarray, "... 3"]:
@@ -63,7 +65,7 @@ def rotation_from_quaternion(quaternion: Float[np.ndarray, "4"]) -> Float[np.nda
 
 def focal_length(width_px: int, hfov: float) -> float:
     """Focal length in pixels of a pinhole camera `width_px` wide with horizontal view `hfov` (radians)."""
-    return width_px / 2 / float(np.tan(hfov / 2))
+    return width_px / 2 / math.tan(hfov / 2)
 
 
 def intrinsic_matrix(width_px: int, height_px: int, hfov: float) -> Float[np.ndarray, "3 3"]:

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
+from navarena.core.elementary import exp
 from navarena.corruptions.blur_kernels import WEIGHT_BITS, blur_symmetrically, sum_taps
 from navarena.corruptions.one_by_one import EachImage
 from navarena.corruptions.opencv import mirror_edges, repeat_edges, soften_kernel
@@ -93,7 +94,7 @@ def motion_taps(
         (T,) pixels down, (T,) pixels to the right, (T,) weights that sum to 1.
     """
     along = np.arange(2 * radius + 1)
-    weights = np.exp(-(along**2) / (2 * sigma**2))
+    weights = exp(-(along**2) / (2 * sigma**2))
     down, right = (np.ceil(along * share - 0.5).astype(np.int64) for share in (np.sin(angle), np.cos(angle)))
     return down, right, weights / weights.sum()
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Float, Float32, Int32, UInt8
 
+from navarena.core.elementary import exp, power
 from navarena.core.seeding import make_generator
 from navarena.corruptions.opencv import draw_lines, label_regions
 
@@ -97,7 +98,9 @@ def draw_fractures(
         2 * np.pi * (np.arange(count) + generator.uniform(-0.35, 0.35, count) + generator.random()) / count
     )
     angles = angles[:, None] + np.cumsum(generator.normal(0, WANDER, (count, LEVELS)), 1)
-    radii = size * INNERMOST * GROWTH ** (np.arange(LEVELS) + generator.uniform(-0.3, 0.3, (count, LEVELS)))
+    radii = (
+        size * INNERMOST * power(GROWTH, np.arange(LEVELS) + generator.uniform(-0.3, 0.3, (count, LEVELS)))
+    )
     knees = impact + radii[:, :, None] * np.stack([np.cos(angles), np.sin(angles)], 2)
     lengths = np.where(generator.random(count) < 0.5, LEVELS, generator.integers(6, LEVELS, count))
     fractures = []
@@ -184,7 +187,7 @@ def _shift_shards(
     down, right = np.mgrid[:height, :width]
     area = np.maximum(np.bincount(shards.ravel(), minlength=count), 1)
     middle = [np.bincount(shards.ravel(), axis.ravel(), count) / area for axis in (right, down)]
-    near = np.exp(-np.hypot(middle[0] - impact[0], middle[1] - impact[1]) / (FADE * size))
+    near = exp(-np.hypot(middle[0] - impact[0], middle[1] - impact[1]) / (FADE * size))
     angle, far = generator.uniform(0, 2 * np.pi, count), generator.uniform(0.2, 1, count)
     moved = LARGEST_SHIFT * size * near * far
     dimmed = DARKEST_SHARD * near * generator.random(count)

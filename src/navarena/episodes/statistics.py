@@ -1,5 +1,6 @@
 """Statistics of episodes, as the tables and figures of the papers have them."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def _round_width(min_width: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is at least `min_width`; 0.01 for less."""
     if min_width <= 0.01:
         return 0.01
-    power = 10.0 ** np.floor(np.log10(min_width))
+    power = 10.0 ** math.floor(math.log10(min_width))
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= min_width * (1 - 1e-9)))
 
 

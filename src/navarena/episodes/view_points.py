@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Float, Float32, Int, Int32, Int64
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import SceneError
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.goal_words import word_for
@@ -202,7 +203,7 @@ def _find_candidates(
     )
     floor, feet = find_floor(world, points, settings.min_island_radius)
     towards = centers[floor] - feet
-    return _Candidates(owner[floor], feet, np.arctan2(-towards[:, 0], -towards[:, 2]))
+    return _Candidates(owner[floor], feet, arctan2(-towards[:, 0], -towards[:, 2]))
 
 
 def find_floor(

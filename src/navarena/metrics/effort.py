@@ -21,6 +21,7 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length
 from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, segment_lengths
@@ -72,7 +73,7 @@ def measure_path(points: Float[np.ndarray, "k 3"], yaw: float) -> ShortestPath:
         raise InputError("expected at least one point of a path, got none")
     moves = np.diff(points, axis=0)
     there = moves[np.hypot(moves[:, 0], moves[:, 2]) >= SHORTEST_SEGMENT]
-    headings = np.concatenate([[yaw], np.arctan2(-there[:, 0], -there[:, 2])])
+    headings = np.concatenate([[yaw], arctan2(-there[:, 0], -there[:, 2])])
     turned = float(np.abs(_wrapped(np.diff(headings))).sum())
     return ShortestPath(float(segment_lengths(points).sum()), turned, float(np.ptp(points[:, 1])))
 

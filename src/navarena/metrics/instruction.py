@@ -18,12 +18,14 @@ Edge cases, decided once for all of them:
 * Empty paths and NaN raise InputError.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.elementary import exp
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, dtw, require_costs
 
@@ -96,7 +98,7 @@ def path_spl(
 
 def ndtw(costs: Costs, threshold: float = SUCCESS_DISTANCE) -> float:
     """exp(-DTW / (threshold * M)) of distances (N, M) in metres; in [0, 1]."""
-    return float(np.exp(-dtw(costs) / (threshold * costs.shape[1])))
+    return math.exp(-dtw(costs) / (threshold * costs.shape[1]))
 
 
 def coverage_length_score(
@@ -113,7 +115,7 @@ def coverage_length_score(
         reference_length: L_R, metres.
         threshold: metres.
     """
-    coverage = float(np.exp(-costs.min(0) / threshold).mean())
+    coverage = float(exp(-costs.min(0) / threshold).mean())
     expected = coverage * reference_length
     whole = expected + abs(expected - length)
     return coverage * (1.0 if whole == 0.0 else expected / whole)

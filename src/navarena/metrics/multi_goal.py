@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length, spl
 from navarena.metrics.trajectory import Trajectory, segment_lengths
@@ -230,7 +231,7 @@ def is_in_sector(
     away = np.asarray(goals, np.float64)[:, [0, 2]] - np.asarray(position, np.float64)[[0, 2]]
     ahead = -np.sin(yaw) * away[:, 0] - np.cos(yaw) * away[:, 1]
     beside = np.cos(yaw) * away[:, 0] - np.sin(yaw) * away[:, 1]
-    bearing = np.abs(np.arctan2(beside, ahead))
+    bearing = np.abs(arctan2(beside, ahead))
     lengths = np.hypot(away[:, 0], away[:, 1])
     return np.asarray((lengths <= distance) & ((bearing <= angle / 2) | (lengths == 0)))
 

@@ -20,6 +20,7 @@ Two weightings of tours with n_i episodes: "episodes" n_i (paper, discrete code)
 (continuous code, which counts the changes of the episode id along a tour).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -111,7 +112,7 @@ def tour_ndtw(
             counts every step of the reference, turns in place included.
     """
     points = sum(table.shape[1] for table in costs) if reference_points is None else reference_points
-    return float(np.exp(-tour_dtw(costs, reading) / (threshold * points)))
+    return math.exp(-tour_dtw(costs, reading) / (threshold * points))
 
 
 def tour_alignment(costs: TourCosts, reading: Reading = "code") -> list[Int[np.ndarray, "k 2"]]:

@@ -5,6 +5,7 @@ around its episode. Cells of the alignment are dashed lines between a walked and
 both are the same place there is nothing to draw.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +137,7 @@ def draw_tour(drawing: TourDrawing, reading: Reading = "code") -> str:
         x = MARGIN_PX + k % COLUMNS * (PANEL_PX + MARGIN_PX)
         y = HEAD_PX + k // COLUMNS * (PANEL_PX + TITLE_PX)
         share = float(costs[k][cells[k][:, 0], cells[k][:, 1]].sum())
-        own = float(np.exp(-share / (SUCCESS_DISTANCE * len(episode.path))))
+        own = math.exp(-share / (SUCCESS_DISTANCE * len(episode.path)))
         name = episode.episode_id.rpartition("/")[2]  # ids in houses begin with the scene
         label = f"{k + 1}. {name}: nDTW {own:.2f}, DTW {share:.1f} m"
         parts.append(f'<text x="{x}" y="{y - 6}">{escape(label)}</text>')

@@ -26,5 +26,6 @@ def number_pieces(
     links = coo_matrix((np.ones(len(rows), np.bool_), (rows, columns)), (len(vertices),) * 2)
     _, label = connected_components(links, directed=False)
     _, first, number = np.unique(label[corners[:, 0]], return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
+    rank = np.zeros(len(first), np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return (rank[number.reshape(-1)] + 1).astype(np.int32)

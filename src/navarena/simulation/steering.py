@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import ActionError
 from navarena.core.geometry import ALONG, TILT, TURN, wrap_angle
 from navarena.simulation.simulator import Simulator
@@ -189,7 +190,7 @@ class WaypointControl:
         bodies = simulator.bodies
         offset = places - bodies.positions[:, ::2]
         far = np.hypot(offset[:, 0], offset[:, 1])
-        heading = wrap_angle(np.arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws)
+        heading = wrap_angle(arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws)
         walks = far > self.near
         turn = np.where(walks, heading, wrap_angle(wanted - bodies.yaws))
         spin = ramp(turn, self.w_acc, self.w_max) * (walks | (np.abs(turn) > self.straight))

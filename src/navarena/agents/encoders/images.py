@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 from scipy.ndimage import gaussian_filter
 
+from navarena.core.elementary import arctan2, exp
 from navarena.episodes.encoding.encoder import GoalEncoder, require_image, unit_rows
 
 CHROMA = (64, 192)
@@ -102,7 +103,7 @@ def count_colours(
     chroma = (np.clip(lab[..., 1:], low, high - 1) - low) * np.array(bins[1:]) // (high - low)
     numbers = (lab[..., 0] * bins[0] // 256 * bins[1] + chroma[..., 0]) * bins[2] + chroma[..., 1]
     away = (np.arange(len(image)) + 0.5) / len(image) - 0.5
-    near = np.exp(-0.5 * (away / spread) ** 2)
+    near = exp(-0.5 * (away / spread) ** 2)
     counts = np.bincount(numbers.reshape(-1), np.outer(near, near).reshape(-1), int(np.prod(bins)))
     counts = gaussian_filter(counts.reshape(bins), blur, mode="nearest").reshape(-1)
     return np.asarray(counts / counts.sum())
@@ -118,7 +119,7 @@ def count_directions(
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
     across, down = cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)
     strength = np.hypot(across, down).astype(float)
-    turn = np.floor(np.arctan2(down, across) / np.pi % 1.0 * directions).astype(np.int64) % directions
+    turn = np.floor(arctan2(down, across) / np.pi % 1.0 * directions).astype(np.int64) % directions
     cell = np.arange(len(grey)) * cells // len(grey)
     numbers = (cell[:, None] * cells + cell) * directions + turn
     counts = np.bincount(numbers.reshape(-1), strength.reshape(-1), cells * cells * directions)

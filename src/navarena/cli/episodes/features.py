@@ -1,5 +1,6 @@
 """`navarena features make`."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,5 +89,5 @@ def _count_places(
 
 def _vfov_deg(camera: Camera) -> float:
     """Vertical field of view of a pinhole camera, degrees."""
-    half = np.tan(camera.hfov / 2) * camera.height_px / camera.width_px
-    return float(np.degrees(2 * np.arctan(half)))
+    half = math.tan(camera.hfov / 2) * camera.height_px / camera.width_px
+    return math.degrees(2 * math.atan(half))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Float32, Int32
 
+from navarena.core.elementary import arctan2
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
 from navarena.episodes.view_points import find_floor
@@ -67,7 +68,7 @@ def find_candidate_views(world: World, objects: Sequence[SceneObject]) -> Candid
     exact = np.hypot(*(feet - points[rows])[:, [0, 2]].T) <= SNAP
     rows, feet = rows[exact], feet[exact]
     towards = np.repeat(centers, each, 0)[rows] - feet
-    yaws = np.arctan2(-towards[:, 0], -towards[:, 2]) + np.concatenate([np.zeros(0), *jitter])[rows]
+    yaws = arctan2(-towards[:, 0], -towards[:, 2]) + np.concatenate([np.zeros(0), *jitter])[rows]
     owner = np.repeat(np.array([obj.object_id for obj in objects], np.int32), each)
     radii = np.tile(np.repeat(np.array(RADII), DIRECTIONS), len(objects))
     return CandidateViews(owner[rows], feet, yaws, radii[rows])

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int32, Int64
 
 from navarena.core.arrays import Triangles
+from navarena.core.elementary import arctan2, tan
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goals import GoalImage
 from navarena.episodes.goat.candidate_views import CandidateViews
@@ -198,7 +199,7 @@ def _draw_cameras(world: World, objects: Mapping[int, SceneObject], views: Candi
     positions[:, 1] += heights
     centers = np.array([objects[number].center for number in owner.tolist()], float).reshape(-1, 3)
     towards = centers - positions
-    pitches = np.arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])) + jitter
+    pitches = arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])) + jitter
     nothing = np.zeros(count, np.float32)
     yaws = np.repeat(views.yaws, CAMERAS_PER_VIEW)
     return ImageCameras(owner, positions, yaws, pitches, np.deg2rad(degrees), nothing, nothing)
@@ -226,7 +227,7 @@ def _may_fill(
         radius = float(np.linalg.norm(points - center, axis=1).max())
         gap = np.linalg.norm(cameras.positions[rows] - center, axis=1) - radius
         disc = math.pi * (radius / np.maximum(gap, 1e-3)) ** 2
-        may[rows] = disc > min_coverage[rows] * (2 * np.tan(cameras.hfov[rows] / 2)) ** 2
+        may[rows] = disc > min_coverage[rows] * (2 * tan(cameras.hfov[rows] / 2)) ** 2
     return may
 
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
 from navarena.core.geometry import resample_path
 from navarena.core.seeding import make_generator
@@ -251,7 +252,7 @@ def see_along(
     points = world.navmesh.snap_point(resample_path(corners, SPACING))
     steps = np.diff(points, axis=0, append=points[-1:])
     steps[-1] = steps[-2] if len(steps) > 1 else steps[-1]
-    return see_from(world, points, np.arctan2(-steps[:, 0], -steps[:, 2]), embodiment)
+    return see_from(world, points, arctan2(-steps[:, 0], -steps[:, 2]), embodiment)
 
 
 def see_from(

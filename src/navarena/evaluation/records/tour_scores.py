@@ -93,7 +93,7 @@ def _ndtw(records: Sequence[TourRecord], reading: Reading) -> float | None:
         return None
     costs = [_or_infinite(one.dtw_code if reading == "code" else one.dtw) for one in records]
     points = sum(one.reference_points for one in records)
-    return float(np.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points)))
+    return math.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The plan of a storey: the scene from above without its ceiling, walkable floor, names of rooms."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -109,7 +110,7 @@ def _draw_surfaces(scene: Scene, frame: PlanFrame) -> Image.Image:
     dressed = shade_bare(tint_by_height(scene))
     width, height = frame.width * SMOOTHING, frame.height * SMOOTHING
     distance = FAR * max(frame.width, frame.height) / frame.scale
-    hfov = 2 * float(np.arctan(frame.width / 2 / frame.scale / distance))
+    hfov = 2 * math.atan(frame.width / 2 / frame.scale / distance)
     camera = Camera(width_px=width, height_px=height, hfov=hfov)
     eye = np.array([[frame.center[0], float(dressed.vertices[:, 1].max()) + distance, frame.center[1]]])
     frames = Frames.allocate(1, camera, ("rgb", "depth"))

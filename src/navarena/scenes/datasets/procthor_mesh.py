@@ -1,5 +1,6 @@
 """The surfaces of a ProcTHOR house: floors, ceilings, walls with their openings, and objects as boxes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -197,7 +198,7 @@ def _opening(
         (opening.high[1] - opening.low[1]) / 2,
         DOOR_THICKNESS / 2,
     )
-    box = _box(center, half, float(np.arctan2(-along[2], along[0])))
+    box = _box(center, half, math.atan2(-along[2], along[0]))
     state = {"state": "open" if opening.is_open else "closed"} if opening.kind == "door" else {}
     record = ObjectRecord(opening.kind, {"name": opening.key, **state}, box, number.get(wall.room))
     return record, np.zeros((0, 3, 3)) if opening.is_open else box_triangles(box)

@@ -1,5 +1,6 @@
 """Images of materials as textures: RGB, sides of powers of two."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,4 +35,4 @@ def fit_texture(image: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "h2 w2 3
 
 
 def _nearest_power(side: int) -> int:
-    return min(1 << max(0, round(float(np.log2(side)))), MAX_TEXTURE_SIDE)
+    return min(1 << max(0, round(math.log2(side))), MAX_TEXTURE_SIDE)

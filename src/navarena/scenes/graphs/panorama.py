@@ -8,6 +8,8 @@ radians, upwards positive. View k looks along heading (k mod 12) 30 degrees and 
 import numpy as np
 from jaxtyping import Float, Int
 
+from navarena.core.elementary import arctan2
+
 HEADINGS = 12
 ELEVATIONS = 3
 VIEWS = HEADINGS * ELEVATIONS
@@ -63,8 +65,8 @@ def bearings(
     """
     offset = np.asarray(target, float) - np.asarray(origin, float)
     level = np.hypot(offset[..., 0], offset[..., 2])
-    heading = normalize_heading(np.arctan2(offset[..., 0], -offset[..., 2]))
-    elevation, distance = np.arctan2(offset[..., 1], level), np.hypot(level, offset[..., 1])
+    heading = normalize_heading(arctan2(offset[..., 0], -offset[..., 2]))
+    elevation, distance = arctan2(offset[..., 1], level), np.hypot(level, offset[..., 1])
     return heading, np.asarray(elevation), np.asarray(distance)
 
 

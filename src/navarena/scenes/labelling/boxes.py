@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.elementary import arctan2
+
 _TIE = 1e-6
 """Share by which a turned box must be smaller than the unturned one to be preferred."""
 
@@ -68,5 +70,5 @@ def _edge_yaws(outline: Float[np.ndarray, "k 2"]) -> list[float]:
     """The turns at which a box lies along an edge of the outline: the smallest box is among them."""
     edges = np.roll(outline, -1, axis=0) - outline
     edges = edges[np.linalg.norm(edges, axis=1) > 0]
-    yaws = np.arctan2(-edges[:, 1], edges[:, 0])
+    yaws = arctan2(-edges[:, 1], edges[:, 0])
     return sorted({float(yaw) for yaw in (yaws + np.pi / 4) % (np.pi / 2) - np.pi / 4})

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, Int32, Int64, UInt8
 
 from navarena.core.arrays import Points, Triangles
+from navarena.core.elementary import arctan2
 from navarena.core.errors import SceneError
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
@@ -98,7 +99,7 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
     labels = label_components(size, t, links[t, k] // 3)
     first = np.unique(labels, return_index=True)[1]
     rank = np.zeros(len(first), np.int32)
-    rank[np.argsort(first)] = np.arange(len(first))
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return rank[labels].astype(np.int32)
 
 
@@ -122,7 +123,7 @@ def find_turning_points(
     plan = vertices[:, [0, 2]][triangles]
     ahead, behind = np.roll(plan, -1, 1) - plan, np.roll(plan, 1, 1) - plan
     cross = ahead[..., 0] * behind[..., 1] - ahead[..., 1] * behind[..., 0]
-    angle = np.abs(np.arctan2(cross, (ahead * behind).sum(-1))).ravel()
+    angle = np.abs(arctan2(cross, (ahead * behind).sum(-1))).ravel()
 
     half = np.flatnonzero(links.ravel() >= 0)
     twin = links.ravel()[half].astype(np.int64)

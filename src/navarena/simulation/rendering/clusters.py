@@ -79,9 +79,16 @@ def split_by_position(
         members = points[order[first:last]]
         axis = np.argmax(members.max(0) - members.min(0))
         half = (last - first) // 2
-        order[first:last] = order[first:last][np.argpartition(members[:, axis], half)]
+        order[first:last] = order[first:last][_halve(members[:, axis], half)]
         pending += [(first + half, last), (first, first + half)]
     return order, np.array([*starts, len(points)])
+
+
+def _halve(values: Float[np.ndarray, "m"], half: int) -> Int[np.ndarray, "m"]:
+    """(M,) a permutation that brings the `half` smallest of `values` to the front, of equals the first."""
+    middle = np.partition(values, half)[half]
+    small, equal = np.flatnonzero(values < middle), np.flatnonzero(values == middle)
+    return np.concatenate([small, equal, np.flatnonzero(values > middle)])
 
 
 def build_clusters(

@@ -205,8 +205,8 @@ def _sample(
     density = np.sqrt(uv_area / np.maximum(area, 1e-30))
     depth = hits.depth[pixels].astype(float)
     texels = density * depth / hits.focal * (depth / hits.reach[pixels]) ** 0.75
-    level = np.floor(np.log2(np.maximum(texels, 1e-30)) + 0.5)
-    level = np.clip(level, 0, np.log2(size.min())).astype(int)
+    level = np.frexp(np.maximum(texels, 1e-30) * np.sqrt(2))[1] - 1  # the nearest power of two
+    level = np.clip(level, 0, np.frexp(size.min())[1] - 1)
     uv = (uv_corners * hits.weights[pixels][:, :, None]).sum(1)
     at = np.stack([uv[:, 0], 1 - uv[:, 1]], 1) % 1.0
     color = np.zeros((len(pixels), 3))

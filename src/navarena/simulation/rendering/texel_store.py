@@ -68,7 +68,7 @@ def pack_textures(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> TexelStore:
     return TexelStore(
         texels=np.concatenate(parts),
         offset=np.array(offset),
-        log_stored=np.log2(stored).astype(np.int64),
+        log_stored=np.frexp(stored)[1].astype(np.int64) - 1,
         size=np.array([(image.shape[1], image.shape[0]) for image in [WHITE, *textures]]),
         mean=np.array([image[..., :3].mean((0, 1), dtype=np.float64) for image in [WHITE, *textures]]),
     )

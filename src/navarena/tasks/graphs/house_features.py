@@ -1,5 +1,6 @@
 """Features of the views of generated houses that need no network, kept in the cache house by house."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -29,7 +30,7 @@ SIZES = {"classes": COLUMNS * len(CATEGORIES), "colours": COLUMNS * ROWS * LEVEL
 
 DEFAULT_FEATURES = "colours"
 
-HOUSE_CAMERA = Camera(width_px=96, height_px=72, hfov=2 * float(np.arctan(np.tan(np.pi / 6) * 96 / 72)))
+HOUSE_CAMERA = Camera(width_px=96, height_px=72, hfov=2 * math.atan(math.tan(math.pi / 6) * 96 / 72))
 """R2R's view at a size that histograms need."""
 
 _KEPT_HOUSES = 128

@@ -1,5 +1,6 @@
 """Features of the 36 views of a place, from images that are drawn where the place is."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -23,7 +24,7 @@ from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import Frames, Views
 
 VIEW_CAMERA = Camera(
-    width_px=640, height_px=480, hfov=2 * float(np.arctan(np.tan(SIMULATOR_VFOV / 2) * 640 / 480))
+    width_px=640, height_px=480, hfov=2 * math.atan(math.tan(SIMULATOR_VFOV / 2) * 640 / 480)
 )
 """R2R's feature protocol: 640 x 480 pixels, vertical view 60 degrees (pinhole)."""
 

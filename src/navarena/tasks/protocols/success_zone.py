@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int64
 
+from navarena.core.elementary import arctan2
 from navarena.episodes.view_points import box_distance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
@@ -58,8 +59,8 @@ def sight_objects(
         camera = embodiment.cameras[0]
         eye = position + [0.0, camera.mount[1], 0.0]
         towards = np.array([objects[k].center for k in near], float) - eye
-        yaws = np.append(np.arctan2(-towards[:, 0], -towards[:, 2]), yaw)
-        tilts = np.append(np.arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])), tilt)
+        yaws = np.append(arctan2(-towards[:, 0], -towards[:, 2]), yaw)
+        tilts = np.append(arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])), tilt)
         places = np.repeat(position[None], len(yaws), 0)
         ids = np.array([objects[k].object_id for k in near])
         for first, last, images in render_instances(world, camera, places, yaws, tilts):

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float
 
+from navarena.core.elementary import arctan2
 from navarena.mapping.feature_map import nearest_seen_class
 from navarena.metrics.multi_goal import SEEN_ANGLE, SEEN_DISTANCE
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -26,7 +27,7 @@ def locate_goals(
     away = state.goals[slot][:, [0, 2]] - simulator.positions[slot, [0, 2]]
     sine, cosine = math.sin(simulator.yaws[slot]), math.cos(simulator.yaws[slot])
     ahead, left = -sine * away[:, 0] - cosine * away[:, 1], sine * away[:, 1] - cosine * away[:, 0]
-    return np.hypot(away[:, 0], away[:, 1]), np.arctan2(left, ahead)
+    return np.hypot(away[:, 0], away[:, 1]), arctan2(left, ahead)
 
 
 def find_shown(

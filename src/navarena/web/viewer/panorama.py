@@ -1,5 +1,6 @@
 """Display of a place of a navigation graph: one view of the panorama, and its neighbours."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,13 +59,13 @@ def list_neighbours(observations: Mapping[str, np.ndarray], left: int) -> list[d
         shows it, as shares of width and height; None where it does not.
     """
     found = []
-    wide = np.tan(VIEW_CAMERA.hfov / 2)
+    wide = math.tan(VIEW_CAMERA.hfov / 2)
     high = wide * VIEW_CAMERA.height_px / VIEW_CAMERA.width_px
     for action in np.flatnonzero(observations["action_mask"][0][1:]).tolist():
         sine, cosine, up, level = observations["candidate_angles"][0][action].tolist()
-        right = float(np.arctan2(sine, cosine)) + left * STEP
+        right = math.atan2(sine, cosine) + left * STEP
         right = float((right + np.pi) % (2 * np.pi) - np.pi)
-        x = 0.5 + 0.5 * np.tan(right) / wide
+        x = 0.5 + 0.5 * math.tan(right) / wide
         y = 0.5 - 0.5 * (up / level) / np.cos(right) / high if level > 0 else 0.5
         is_seen = abs(right) < VIEW_CAMERA.hfov / 2
         found.append(

@@ -1,5 +1,6 @@
 """Walking and flying through a scene, and picking its objects."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,7 +158,7 @@ class SceneWalk:
         """Turn about the centre, come nearer, and move the centre in the plan or upwards."""
         self._around += move.turn
         self._above = float(np.clip(self._above + move.tilt, -STEEPEST, -0.05))
-        self._distance = max(NEAREST, self._distance * float(np.exp(-0.1 * move.forward)))
+        self._distance = max(NEAREST, self._distance * math.exp(-0.1 * move.forward))
         right = np.array([np.cos(self._around), 0.0, -np.sin(self._around)])
         self._centre = self._centre + move.side * right + move.up * np.array([0.0, 1.0, 0.0])
 

@@ -110,7 +110,7 @@ def _insert_into_ring(
             # every point that no corner has moved onto, or floors would be linked on one side only
             is_apart = np.minimum(np.hypot(*(points - a).T), np.hypot(*(points - b).T)) >= NEAR
             inside = (off < NEAR) & (along > 0) & (along < length) & is_apart
-            longer.append(points[inside][np.argsort(along[inside])])
+            longer.append(points[inside][np.argsort(along[inside], kind="stable")])
         longer.append(b[None])
     return np.concatenate(longer)
 

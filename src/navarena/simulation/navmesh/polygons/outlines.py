@@ -121,7 +121,7 @@ def fill_layers(
     own_layers = outlines.layers[outlines.loops[at]].astype(np.int64)
     known = (own_layers * size + plan[: len(at), 0]) * size + plan[: len(at), 1]
     asked = (np.repeat(layers, 3) * size + plan[len(at) :, 0]) * size + plan[len(at) :, 1]
-    order = np.argsort(known)
+    order = np.argsort(known, kind="stable")
     found = at[order[np.searchsorted(known, asked, sorter=order)]].reshape(-1, 3)
     x, z = outlines.x[found].astype(np.int64), outlines.z[found].astype(np.int64)
     area = (x[:, 1] - x[:, 0]) * (z[:, 2] - z[:, 0]) - (x[:, 2] - x[:, 0]) * (z[:, 1] - z[:, 0])

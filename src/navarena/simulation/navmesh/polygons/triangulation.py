@@ -1,5 +1,6 @@
 """Constrained Delaunay triangulation of polygons (by Shapely), and links between the triangles."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -63,8 +64,8 @@ def part_visits(
         _, place, visits = np.unique(ring, axis=0, return_inverse=True, return_counts=True)
         for k in np.flatnonzero(visits[place] > 1):
             before, after = ring[k - 1] - ring[k], ring[(k + 1) % len(ring)] - ring[k]
-            start = np.arctan2(after[1], after[0])
-            opening = (np.arctan2(before[1], before[0]) - start) % (2 * np.pi)
+            start = math.atan2(after[1], after[0])
+            opening = (math.atan2(before[1], before[0]) - start) % (2 * math.pi)
             middle = start + opening / 2
             parted[first + k] += NUDGE * np.array([np.cos(middle), np.sin(middle)])
     return parted
