@@ -34,6 +34,7 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import TASKS, get_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.vector_env import NavigationVectorEnv
 from tasks.small import EPISODES, episodes_for
@@ -53,6 +54,7 @@ FOR_SOME = {
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
+    "frontier-segmenter": ("objectnav", "expected ObjectNav for this agent"),
     "topological": ("multion", "expected MultiON with cylinders"),
     "explorer": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
@@ -71,11 +73,17 @@ FOR_SOME = {
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""
 
-WITH_FILES = {"modular-goat": "modular-goat?segmenter=floors:&encoder=brightness"}
+WITH_FILES = {
+    "frontier-segmenter": "frontier-segmenter?segmenter=goals:",
+    "modular-goat": "modular-goat?segmenter=floors:&encoder=brightness",
+}
 """Agents that need trained parts -> how the tests name them, with parts made here."""
 
 SIZES = dict.fromkeys(SHIPPED, (64, 64)) | dict.fromkeys(_ROBUSTNAV, (80, 60))
 """Agents that read images of one size at least -> its width and height; others get 20 x 12 pixels."""
+
+
+OBJECT_TASKS = [task for task in map(get_task, TASKS.names()) if isinstance(task, ObjectGoalTask)]
 
 
 class Floors:
@@ -85,6 +93,12 @@ class Floors:
 
     def label(self, rgb, depth):
         return (rgb.max(-1) > 128).astype(np.int32)
+
+
+class BrightGoals(Floors):
+    """A labeller: what is bright is the second of all goals of ObjectNav."""
+
+    classes = ("void", *dict.fromkeys(name for task in OBJECT_TASKS for name in task.categories))
 
 
 class Brightness(GoalEncoder):
@@ -102,6 +116,7 @@ class Brightness(GoalEncoder):
 @pytest.fixture(autouse=True)
 def made_parts(monkeypatch):
     monkeypatch.setitem(LABELLERS._objects, "floors", lambda text: Floors())
+    monkeypatch.setitem(LABELLERS._objects, "goals", lambda text: BrightGoals())
     monkeypatch.setitem(ENCODERS._objects, "brightness", Brightness)
 
 

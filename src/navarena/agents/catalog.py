@@ -13,6 +13,7 @@ AGENTS = Registry(
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
         "frontier-odometry": "navarena.agents.explorers.frontier:OdometricFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
+        "frontier-segmenter": "navarena.agents.explorers.recognised_goals:SegmentingFrontierAgent",
         "modular-cow": "navarena.agents.goat.cow:ModularCowAgent",
         "modular-goat": "navarena.agents.goat.seeing:ModularGoatSeeingAgent",
         "modular-goat-gt": "navarena.agents.goat.modular:ModularGoatAgent",

@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -126,12 +127,17 @@ class PointFinder(GoalFinder):
         return Aim(point[None], np.zeros(1), max_distance=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
-class _Memory:
-    """Memory of one object: some of its points, or the direction in which it lies."""
+@dataclass
+class SeenObject:
+    """What is remembered of an object.
 
-    def __init__(self) -> None:
-        self.points = np.zeros((0, 3))
-        self.beyond: Float[np.ndarray, 3] | None = None
+    Attributes:
+        points: (K, 3) metres, in the frame of the map, some of its points.
+        beyond: (3,) metres, where it lies at least, while no point is known; None otherwise.
+    """
+
+    points: Float[np.ndarray, "k 3"] = field(default_factory=lambda: np.zeros((0, 3)))
+    beyond: Float[np.ndarray, "3"] | None = None
 
 
 class SeenFinder(GoalFinder):
@@ -162,7 +168,7 @@ class SeenFinder(GoalFinder):
         self._slope = level if slope is None else slope
         self._body, self._reach, self._spare, self._must_see = body, reach, spare, must_see
         self._passable, self._fallbacks = passable, fallbacks
-        self._memories: dict[int, dict[int, _Memory]] = {}
+        self._memories: dict[int, dict[int, SeenObject]] = {}
 
     @abstractmethod
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
@@ -183,7 +189,7 @@ class SeenFinder(GoalFinder):
     ) -> Bool[np.ndarray, "h w"] | None:
         masks = self.masks(slot, observations, view)
         for label, mask in masks.items():
-            memory = self._memories[slot].setdefault(label, _Memory())
+            memory = self._memories[slot].setdefault(label, SeenObject())
             sighting = locate(mask, view)
             if len(sighting.points):
                 memory.points = thin(np.concatenate([memory.points, sighting.points]))

@@ -1,9 +1,10 @@
 """Places of objects in the frame of the map, from masks and depth images."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from navarena.simulation.body import Camera
 
@@ -61,19 +62,20 @@ def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200
     rows, columns, metres = rows[measured], columns[measured], metres[measured]
     min_range, max_range = view.depth_range
     known = (metres > min_range) & (metres < max_range)
-    points = _points(rows[known], columns[known], metres[known], view)
+    points = project(rows[known], columns[known], metres[known], view)
     if known.any() or not len(rows):
         return Sighting(points, None)
     middle = slice(len(rows) // 2, len(rows) // 2 + 1)
     away = np.clip(metres[middle], min_range, max_range)
-    return Sighting(points, _points(rows[middle], columns[middle], away, view)[0])
+    return Sighting(points, project(rows[middle], columns[middle], away, view)[0])
 
 
-def _points(
-    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: DepthView
+def project(
+    rows: Int[np.ndarray, "k"], columns: Int[np.ndarray, "k"], metres: Float[np.ndarray, "k"], view: DepthView
 ) -> Float[np.ndarray, "k 3"]:
+    """(K, 3) metres, in the frame of the map, of K pixels of `view` at depths `metres`."""
     camera, pose = view.camera, view.pose
-    focal = camera.width_px / 2 / np.tan(camera.hfov / 2)
+    focal = camera.width_px / 2 / math.tan(camera.hfov / 2)
     right = (columns + 0.5 - camera.width_px / 2) / focal * metres
     up = (camera.height_px / 2 - rows - 0.5) / focal * metres
     return np.stack([right, up, -metres], 1) @ pose[:3, :3].T + pose[:3, 3]
