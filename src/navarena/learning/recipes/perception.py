@@ -55,7 +55,6 @@ DEPTH_SMALL = DepthRecipe(
     description="depth from colours by the camera of pointnav-habitat2020-v1; 10,000 images of 100 houses",
     images=ImageSettings(size=(96, 160), houses=100, tilts=(0.0,)),
     frames=100_000,
-    core_hours=0.3,
 )
 """The recipe `depth-small`."""
 

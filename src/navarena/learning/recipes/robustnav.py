@@ -98,7 +98,7 @@ def _reinforce(first: str, imitated: Recipe, core_hours: float) -> Recipe:
     )
 
 
-POINTNAV_RGB_SMALL = _reinforce("robustnav-pointnav-rgb-dagger-small", POINTNAV_RGB_DAGGER, 0.5)
+POINTNAV_RGB_SMALL = _reinforce("robustnav-pointnav-rgb-dagger-small", POINTNAV_RGB_DAGGER, 0.4)
 """The recipe `robustnav-pointnav-rgb-small`."""
 
 POINTNAV_RGBD_SMALL = _reinforce("robustnav-pointnav-rgbd-dagger-small", POINTNAV_RGBD_DAGGER, 0.7)
@@ -109,7 +109,7 @@ POINTNAV_RGB_AUGMENTED = replace(
     description="the same from colours, cropped, shifted and jittered during PPO",
     # crops of 240 x 320 of 300 x 400 pixels, shifts of 20 %, jitter of 0.4 (robustnav, -irc -irs -icj)
     augmentation=AugmentationSettings(crop=0.2, shift=0.2, jitter=0.4),
-    core_hours=0.7,
+    core_hours=0.6,
 )
 """The recipe `robustnav-pointnav-rgb-augmented`."""
 
@@ -128,7 +128,7 @@ POINTNAV_RGB_MIXTURE = replace(
     ),
     # corruptions of images count in pixels: of the protocol's images they are as strong as in an evaluation
     training_view=False,
-    core_hours=0.6,
+    core_hours=1.2,
 )
 """The recipe `robustnav-pointnav-rgb-mixture`."""
 
@@ -152,7 +152,7 @@ POINTNAV_RGB_FINETUNE = replace(
     slots=16,
     steps=128,
     frames=166_000,
-    core_hours=0.1,
+    core_hours=0.4,
 )
 """The recipe `robustnav-pointnav-rgb-finetune`."""
 
