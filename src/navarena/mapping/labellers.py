@@ -40,7 +40,7 @@ class Labeller(Protocol):
 
 SEGMENTER = "segmenter"
 
-SHIPPED_SEGMENTERS = ("segmenter-small",)
+SHIPPED_SEGMENTERS = ("segmenter-habitat2020-small", "segmenter-small")
 """Names of the segmenters that the distribution navarena-checkpoints adds, for `semantic_predicted:NAME`."""
 
 LABELLERS = Registry(

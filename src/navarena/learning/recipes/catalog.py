@@ -104,6 +104,7 @@ RECIPES = Registry(
         "robustnav-pointnav-rgbd-dagger-small": "navarena.learning.recipes.robustnav:POINTNAV_RGBD_DAGGER",
         "robustnav-pointnav-rgbd-small": "navarena.learning.recipes.robustnav:POINTNAV_RGBD_SMALL",
         "segmenter-goat-small": "navarena.learning.recipes.perception:SEGMENTER_GOAT",
+        "segmenter-habitat2020-small": "navarena.learning.recipes.perception:SEGMENTER_HABITAT2020",
         "segmenter-paper": "navarena.learning.recipes.perception:SEGMENTER_PAPER",
         "segmenter-small": "navarena.learning.recipes.perception:SEGMENTER_SMALL",
         "segmenter-smoke": "navarena.learning.recipes.perception:SEGMENTER_SMOKE",

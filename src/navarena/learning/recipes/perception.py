@@ -40,6 +40,18 @@ SEGMENTER_PAPER = replace(
 )
 """The recipe `segmenter-paper`."""
 
+SEGMENTER_HABITAT2020 = replace(
+    SEGMENTER_SMALL,
+    description="the 21 goals of ObjectNav 2020 through its own camera; 15,000 small images of 150 houses",
+    protocol="objectnav-habitat2020-v1",
+    images=ImageSettings(
+        vocabulary="habitat2020", cameras=("objectnav-habitat2020-v1",), size=(48, 64), houses=150
+    ),
+    frames=160_000,
+    core_hours=0.2,
+)
+"""The recipe `segmenter-habitat2020-small`, for `frontier-segmenter`."""
+
 SEGMENTER_GOAT = replace(
     SEGMENTER_SMALL,
     description="the same for all names of GOAT-Bench, through its own camera",
