@@ -1,7 +1,7 @@
-"""Elementary functions that give the same bits on every processor.
+"""Elementary functions whose bits do not depend on the processor's vector instructions.
 
-NumPy's own of these names differ in the last bit between processors with AVX-512 and those without, so that
-episodes drawn by them had another hash. sin, cos, sqrt and hypot of float64 do not.
+NumPy's own of these names differ in the last bit between processors with AVX-512 and those without, and so
+would the hash of episodes that are drawn by them. Its sin, cos, sqrt and hypot of float64 do not differ.
 """
 
 import math

@@ -29,7 +29,7 @@ from navarena.tasks.task import Task
 
 @dataclass(frozen=True)
 class EvidenceSettings:
-    """How predictions of several images become one. Our choices, by episodes in train houses.
+    """How predictions of several images become one. Our choices, before any episode was played.
 
     Attributes:
         cell: metres, side of the cubes that gather evidence.
@@ -133,7 +133,6 @@ class RecognisedFinder(ObjectFinder):
         self._predicted = f"semantic_predicted:{segmenter}" if segmenter else "semantic_predicted"
         self.sensors = ("objectgoal", self._predicted)
         self._evidence: dict[int, Evidence] = {}
-        self._masks: dict[int, Bool[np.ndarray, "h w"]] = {}
 
     def attach(self, batch: NavigationBatch) -> None:
         """Nothing: what is known of the scene is not looked at."""
@@ -146,24 +145,20 @@ class RecognisedFinder(ObjectFinder):
     def masks(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        mask = self._masks[slot]
-        return {self.goal_label(slot, observations): mask} if mask.any() else {}
+        """Goal -> (H, W) bool: pixels called so now, in cells of enough evidence; see `observe`."""
+        evidence, goal = self._evidence[slot], self.goal_label(slot, observations)
+        mask = observations[self._predicted][..., 0] == self._numbers[goal]
+        points, rows, columns = self._look(view, 1, mask)
+        mask[:] = False
+        mask[rows, columns] = evidence.holds(points, self._settings.accept)
+        return {goal: mask} if mask.any() else {}
 
-    def observe(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
-    ) -> Bool[np.ndarray, "h w"] | None:
+    def observe(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> None:
         evidence, goal = self._evidence[slot], self.goal_label(slot, observations)
         called = observations[self._predicted][..., 0] == self._numbers[goal]
-        step = max(len(called) // self._settings.rows, 1)
-        points, rows, columns = self._look(view, step)
+        points, rows, columns = self._look(view, max(len(called) // self._settings.rows, 1))
         evidence.add(points, called[rows, columns])
-        self._masks[slot] = np.zeros_like(called)
-        if len(evidence.goals(self._settings.accept)):
-            points, rows, columns = self._look(view, 1, called)
-            self._masks[slot][rows, columns] = evidence.holds(points, self._settings.accept)
-        passable = super().observe(slot, observations, view)
         self._remember(slot, goal, self._settings.accept)
-        return passable
 
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
@@ -194,12 +189,17 @@ class RecognisedFinder(ObjectFinder):
 class RecognisedVisibleFinder(RecognisedFinder, VisibleFinder):
     """The same for RoboTHOR's ObjectNav, which counts a goal as soon as it is seen from near by."""
 
+    def observe(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> None:
+        super().observe(slot, observations, view)
+        self.note_near(slot, self.masks(slot, observations, view), view)
+
 
 class SegmentingFrontierAgent(FrontierAgent):
-    """Frontier agent for ObjectNav whose segmenter predicts what it sees: no privileged input.
+    """Frontier agent for ObjectNav whose segmenter predicts what it sees, in the place of true labels.
 
-    It observes colours and depth, gps and compass. A segmenter names the pixels: of the option
-    `frontier-segmenter?segmenter=DIR`, or of $NAVARENA_SEGMENTER.
+    It maps by depth, gps and compass; where a protocol gives no pose, that of the simulator is privileged.
+    The segmenter, which looks at colours and depth, is that of `frontier-segmenter?segmenter=DIR`, or of
+    $NAVARENA_SEGMENTER.
     """
 
     privileged = False

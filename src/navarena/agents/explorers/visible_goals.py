@@ -50,9 +50,13 @@ class VisibleFinder(ObjectFinder):
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> Bool[np.ndarray, "h w"] | None:
         passable = super().observe(slot, observations, view)
-        masks = self.masks(slot, observations, view).values()
-        self._in_view[slot] = any(self._count_near(mask, view) >= self._pixels for mask in masks)
+        self.note_near(slot, self.masks(slot, observations, view), view)
         return passable
+
+    def note_near(self, slot: int, masks: Mapping[int, Bool[np.ndarray, "h w"]], view: DepthView) -> None:
+        """Note whether one of `masks`, (H, W) bool by label, shows enough of a near goal in `view`."""
+        near = (self._count_near(mask, view) for mask in masks.values())
+        self._in_view[slot] = any(pixels >= self._pixels for pixels in near)
 
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
