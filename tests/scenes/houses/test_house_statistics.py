@@ -26,6 +26,8 @@ from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 HOUSES = [("val", 2), ("val", 4), ("val", 5), ("train", 8)]
 SPLITS = {"train": 800, "val": 100, "test": 100}
 LISTED = [(split, index) for split, count in SPLITS.items() for index in range(count)]
+BARE_LIVING_ROOMS = {("train", 228), ("train", 257)}
+"""All houses of the thousand with a living room in which sofa or table found no place; 99 % are asked for."""
 SHARES = 125
 TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 BODY = NavMeshSettings(radius=0.18, height=0.88, max_climb=0.2, region_min_size=0)
@@ -86,11 +88,12 @@ def kinds_and_lacking(split: str, index: int) -> tuple[Counter[str], Counter[str
 
 
 def require_furnished(houses: list[tuple[str, int]]) -> None:
-    """97 % of the rooms hold what their use needs, and every living room a sofa and a table."""
-    found = [kinds_and_lacking(*house) for house in houses]
-    rooms, lacking = (sum(counts, Counter()) for counts in zip(*found, strict=True))
+    """97 % of the rooms hold what their use needs; all living rooms but two have a sofa and a table."""
+    found = {house: kinds_and_lacking(*house) for house in houses}
+    rooms, lacking = (sum(counts, Counter()) for counts in zip(*found.values(), strict=True))
     assert lacking.total() <= 0.03 * rooms.total(), lacking
-    assert lacking["living room"] <= 0.01 * rooms["living room"], lacking
+    bare = {house for house, (_, lacks) in found.items() if lacks["living room"]}
+    assert bare == BARE_LIVING_ROOMS & found.keys()
 
 
 def test_rooms_hold_what_their_use_needs():
