@@ -70,6 +70,20 @@ def test_sheets_closer_than_a_voxel_count_once():
     assert surface_area(apart) == 2 * surface_area(square(0.98))
 
 
+def test_surfaces_by_a_plain_set_of_voxels():
+    """Triangles on both sides of the origin, by the middles of pieces of half a voxel."""
+    corners = np.random.default_rng(4).normal(0, 0.4, (12, 3, 3))
+    voxels = set()
+    for a, b, c in corners:
+        parts = math.ceil(max(math.dist(a, b), math.dist(b, c), math.dist(c, a)) / 0.025)
+        for i in range(parts):
+            for j in range(parts - i):
+                u, v = (i + 1 / 3) / parts, (j + 1 / 3) / parts
+                voxels.add(tuple(math.floor(x / 0.05) for x in a * u + b * v + c * (1 - u - v)))
+    assert surface_area(corners) == pytest.approx(len(voxels) * 0.05**2)
+    assert surface_area(corners[:0]) == 0
+
+
 def test_a_scene_without_labels_is_refused():
     world = draw_world(HALL)
     bare = World.of(replace(world.scene, objects=()), world.navmesh)

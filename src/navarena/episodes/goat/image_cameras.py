@@ -34,14 +34,20 @@ def surface_area(corners: Float[np.ndarray, "t 3 3"], voxel: float = VOXEL) -> f
     What lies closer together than a voxel counts once, so that the inside of a thin board adds nothing.
     """
     corners = np.asarray(corners, float)
+    if not len(corners):
+        return 0.0
     sides = np.linalg.norm(np.roll(corners, -1, 1) - corners, axis=2).max(1)
     parts = np.maximum(1, np.ceil(sides / (voxel / 2)).astype(int))
-    cells = [np.zeros((0, 3), np.int64)]
+    first, last = (np.floor(f(corners.reshape(-1, 3), 0) / voxel).astype(np.int64) for f in (np.min, np.max))
+    along_y, along_z = (last - first + 3)[1:].tolist()
+    cells = []
     for count in np.unique(parts).tolist():
         weights = _grid(count)
         points = np.einsum("wk,tkc->twc", weights, corners[parts == count]).reshape(-1, 3)
-        cells.append(np.unique(np.floor(points / voxel).astype(np.int64), axis=0))
-    return float(len(np.unique(np.concatenate(cells), axis=0)) * voxel**2)
+        # one number a voxel: three are sorted in seven times the time. A point may lie a rounding outside
+        x, y, z = (np.floor(points / voxel).astype(np.int64) - first + 1).T
+        cells.append(np.unique((x * along_y + y) * along_z + z))
+    return float(len(np.unique(np.concatenate(cells))) * voxel**2)
 
 
 def _grid(parts: int) -> Float[np.ndarray, "w 3"]:
