@@ -85,6 +85,32 @@ def test_scales_halve_and_every_output_learns():
     assert sum(one.numel() for one in UNet(13, UNetSettings()).parameters()) == 489_665
 
 
+@pytest.mark.parametrize("corner", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_quarter_of_the_pixels_is_scored_as_in_the_whole(corner):
+    torch.manual_seed(0)
+    network = UNet(5, TINY)
+    images, classes = torch.rand(2, 32, 48, 4), torch.randint(0, 5, (2, 32, 48))
+    whole, part = network(images), network(images, corner)
+    row, column = corner
+    assert torch.allclose(part[0], whole[0][:, :, row::2, column::2], atol=1e-6)
+    assert [one.shape for one in part[1:]] == [one.shape for one in whole[2:]]
+    weights = torch.rand(5)
+    quarter = torch.nn.functional.cross_entropy(part[0], classes[:, row::2, column::2], weights)
+    assert torch.isclose(compute_loss(part, classes, weights, 0.0, corner), quarter)
+    network.eval()
+    assert len(network(images)) == 1
+
+
+def test_quarters_learn_all_pixels_in_turn(tmp_path):
+    train(tmp_path, replace(RECIPE, quarters=True))
+    fresh = make_images(7)
+    told = SegmenterLabeller(tmp_path).label(fresh.rgb, fresh.depth.astype(np.float32))
+    for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert (told == fresh.classes)[:, row::2, column::2].mean() > 0.9
+    with pytest.raises(InputError, match="quarters=false of RedNet"):
+        replace(RECIPE, quarters=True, network=None)
+
+
 def test_the_loss_is_that_of_a_loop():
     generator = make_generator("loss")
     scores = [torch.from_numpy(generator.normal(size=(2, 3, side, side))).float() for side in (4, 2)]

@@ -11,7 +11,7 @@ from navarena.learning.perception.choosing import count_classes
 from navarena.learning.perception.images import HouseImages, LabelledImages, load_all
 from navarena.learning.perception.labelling import SegmenterInfo, stack_images
 from navarena.learning.perception.settings import SegmenterRecipe
-from navarena.learning.perception.unet import compute_loss
+from navarena.learning.perception.unet import Corner, compute_loss
 from navarena.learning.perception.vocabularies import class_names
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
@@ -54,9 +54,20 @@ class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):
 
     def _compute_loss(self) -> Tensor:
         images, classes = self._draw_batch()
+        corner = self._draw_corner()
         with torch.autocast("cpu", torch.bfloat16, enabled=self._halves):
-            scores = self._network(torch.from_numpy(images))
-        return compute_loss(scores, torch.from_numpy(classes), self._weights, self.recipe.coarse_weight)
+            seen = torch.from_numpy(images)
+            scores = self._network(seen) if corner is None else self._network(seen, corner)
+        wanted, coarse = torch.from_numpy(classes), self.recipe.coarse_weight
+        return compute_loss(scores, wanted, self._weights, coarse, corner)
+
+    def _draw_corner(self) -> Corner | None:
+        """Where the quarter of the pixels begins that this update learns; None where it learns all."""
+        if not self.recipe.quarters:
+            return None
+        generator = make_generator(self.recipe.kind, self.recipe.seed, "quarter", self.updates)
+        row, column = generator.integers(2, size=2).tolist()
+        return row, column
 
     def _draw_batch(self) -> tuple[Float32[np.ndarray, "b h w 4"], Int64[np.ndarray, "b h w"]]:
         """The augmented minibatch of this update: every image once per pass, in random order."""

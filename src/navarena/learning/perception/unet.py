@@ -9,6 +9,9 @@ from navarena.learning.tensors import Tensor, torch
 CHANNELS = 4
 """Of a segmenter: red, green, blue, depth; each 0 to 1."""
 
+Corner = tuple[int, int]
+"""Row and column, each 0 or 1, of the first of every second pixel."""
+
 _functional = torch.nn.functional
 
 
@@ -51,21 +54,42 @@ class UNet(torch.nn.Module):
         self.coarse = torch.nn.ModuleList(torch.nn.Conv2d(width, classes, 1) for width in widths)
         self.fine = torch.nn.ConvTranspose2d(widths[0], classes, 2, 2)
 
-    def forward(self, images: Tensor) -> list[Tensor]:
-        """Scores (B, C, H / s, W / s) for s of 1, 2, 4, 8, 16 of `images` (B, H, W, c) float32, 0 to 1."""
+    def forward(self, images: Tensor, corner: Corner | None = None) -> list[Tensor]:
+        """Scores (B, C, H / s, W / s) for s of 1, 2, 4, 8, 16 of `images` (B, H, W, c) float32, 0 to 1.
+
+        Of a network that does not learn (`eval`) only the finest. With `corner` these are of every second
+        pixel from there, across and down, (B, C, H / 2, W / 2), and stand for those of s = 2, too.
+        """
         features = self.stem(images.permute(0, 3, 1, 2))
         skipped = []
         for number, block in enumerate(self.down):
             features = block(_functional.max_pool2d(features, 2) if number else features)
             skipped.append(features)
-        scores = [self.coarse[-1](features)]
+        levels = [features]
         for number in reversed(range(len(self.up))):
             features = self.join[number](torch.cat((skipped[number], self.up[number](features)), 1))
-            scores.append(self.coarse[number](features))
-        return [self.fine(features), *reversed(scores)]
+            levels.append(features)
+        finest = self._score_finest(features, corner)
+        if not self.training:
+            return [finest]
+        coarse = list(zip(self.coarse, reversed(levels)))[0 if corner is None else 1 :]
+        return [finest, *(layer(level) for layer, level in coarse)]
+
+    def _score_finest(self, features: Tensor, corner: Corner | None) -> Tensor:
+        if corner is None:
+            return self.fine(features)
+        # the transposed convolution makes each of four neighbours by a product of its own
+        weight = self.fine.weight[:, :, corner[0], corner[1]].t()[:, :, None, None]
+        return _functional.conv2d(features, weight, self.fine.bias)
 
 
-def compute_loss(scores: Sequence[Tensor], classes: Tensor, weights: Tensor, coarse_weight: float) -> Tensor:
+def compute_loss(
+    scores: Sequence[Tensor],
+    classes: Tensor,
+    weights: Tensor,
+    coarse_weight: float,
+    corner: Corner | None = None,
+) -> Tensor:
     """Cross-entropy weighted by class at all scales: () float32.
 
     Each scale is a mean over its pixels, weighted by their classes; coarse scales compare with the pixel
@@ -76,11 +100,13 @@ def compute_loss(scores: Sequence[Tensor], classes: Tensor, weights: Tensor, coa
         classes: (B, H, W) int64.
         weights: (C,) float32, of the classes.
         coarse_weight: of every scale but the first.
+        corner: of the finest scores, where they are of every second pixel.
     """
     total = torch.zeros((), device=classes.device)
     for number, score in enumerate(scores):
         step = classes.shape[1] // score.shape[2]
-        wanted = classes[:, step // 2 :: step, step // 2 :: step]
+        row, column = (step // 2, step // 2) if number or corner is None else corner
+        wanted = classes[:, row::step, column::step]
         loss = _functional.cross_entropy(score.float(), wanted, weights)
         total = total + (coarse_weight if number else 1.0) * loss
     return total

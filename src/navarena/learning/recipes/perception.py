@@ -54,11 +54,11 @@ SEGMENTER_HABITAT2020 = replace(
 
 SEGMENTER_GOAT = replace(
     SEGMENTER_SMALL,
-    description="the same for all names of GOAT-Bench, through its own camera",
+    description="157 names of GOAT-Bench through its own camera; 15,000 small images of 150 houses",
     protocol="goat-v1",
-    images=ImageSettings(vocabulary="goat", cameras=("goat-v1",), houses=400),
-    network=UNetSettings(widths=(24, 48, 96, 192)),
-    frames=400_000,
+    images=ImageSettings(vocabulary="goat", cameras=("goat-v1",), size=(112, 64), houses=150),
+    quarters=True,
+    frames=100_000,
     core_hours=0.0,
 )
 """The recipe `segmenter-goat-small`."""
