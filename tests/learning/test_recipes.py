@@ -82,7 +82,7 @@ LONGER = {
 }
 """Small recipes beyond 0.8 core-hours."""
 
-NOT_MEASURED = {"depth-small", "joint-small", "segmenter-goat-small"}
+NOT_MEASURED = {"depth-small"}
 
 
 def test_small_recipes_state_their_core_hours():

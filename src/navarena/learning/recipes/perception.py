@@ -59,7 +59,7 @@ SEGMENTER_GOAT = replace(
     images=ImageSettings(vocabulary="goat", cameras=("goat-v1",), size=(112, 64), houses=150),
     quarters=True,
     frames=100_000,
-    core_hours=0.0,
+    core_hours=0.3,
 )
 """The recipe `segmenter-goat-small`."""
 
@@ -102,6 +102,7 @@ ANTICIPATION_SMOKE = replace(
 
 JOINT_SMALL = JointRecipe(
     description="texts and crops of objects in one space; 600,000 pairs of 150 train houses",
+    core_hours=0.2,
 )
 """The recipe `joint-small`."""
 
