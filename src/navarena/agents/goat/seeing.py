@@ -20,6 +20,7 @@ from navarena.agents.goat.search import SearchSettings
 from navarena.agents.goat.seeing_matcher import Images, Naming, SeeingMatcher, SeeingSettings
 from navarena.core.errors import InputError, require_name
 from navarena.core.files import read_json
+from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.goals import Modality
 from navarena.episodes.goat.names import names_of_split
@@ -129,7 +130,7 @@ class SeenLabels(Perception):
                 "joint:FOLDER or clip:FOLDER"
             )
         self._labeller, self._encoder, self._settings = labeller, encoder, settings
-        self._images = make_matcher(matcher)
+        self._words, self._images = CachedEncoder(encoder), make_matcher(matcher)
         self._meanings = {name: possible_categories(name) for name in labeller.classes[1:]}
 
     def segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
@@ -149,7 +150,7 @@ class SeenLabels(Perception):
         )
 
     def make_matcher(self) -> SeeingMatcher:
-        return SeeingMatcher(self._encoder, self._images, self._settings, self._meanings)
+        return SeeingMatcher(self._encoder, self._images, self._settings, self._meanings, self._words)
 
 
 class ModularGoatSeeingAgent(MappingAgent):

@@ -45,6 +45,8 @@ class SeeingMatcher(Matcher):
         images: compares images.
         settings: how.
         meanings: class of the segmenter -> categories that it stands for.
+        words: of names; the same encoder behind a cache, as a name is a rival of nearly all goals. None
+            takes `encoder` itself.
     """
 
     def __init__(
@@ -53,12 +55,13 @@ class SeeingMatcher(Matcher):
         images: ImageMatcher,
         settings: SeeingSettings,
         meanings: Mapping[str, frozenset[str]],
+        words: GoalEncoder | None = None,
     ) -> None:
         self._encoder, self._images, self._settings, self._meanings = encoder, images, settings, meanings
+        self._words = words or encoder
         self._goal: GoalQuery | None = None
         self._vector = np.zeros(0, np.float32)
         self._rivals = np.zeros((0, encoder.dimension), np.float32)
-        self._names: dict[str, np.ndarray] = {}
         self._meant: frozenset[str] = frozenset()
         self._features: ImageFeatures | None = None
         self._scored: dict[int, tuple[int, float]] = {}
@@ -88,8 +91,7 @@ class SeeingMatcher(Matcher):
         if goal.modality == "object":
             meant = possible_categories(goal.category)
             others = [name for name in self._settings.names if not possible_categories(name) & meant]
-            rivals = [self._vector_of_name(name) for name in others]
-            self._rivals = np.stack(rivals) if rivals else self._rivals[:0]
+            self._rivals = self._words.encode_words(others) if others else self._rivals[:0]
 
     def rank(self, instances: Sequence[Instance]) -> Candidates:
         """Those of `instances` that may be the goal, with scores; of names those that it fits best.
@@ -140,13 +142,6 @@ class SeeingMatcher(Matcher):
         found = self._vectors.get(view)
         if found is None:
             found = self._vectors[view] = self._encoder.encode_images([view.crop])[0]
-        return found
-
-    def _vector_of_name(self, name: str) -> np.ndarray:
-        """(D,) of a name, which a language model reads once: a list of them takes seconds."""
-        found = self._names.get(name)
-        if found is None:
-            found = self._names[name] = self._encoder.encode_words([name])[0]
         return found
 
     def _points_of(self, view: InstanceView) -> ImageFeatures:
