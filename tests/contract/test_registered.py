@@ -18,11 +18,13 @@ import pytest
 from graph_world import write_sources
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.catalog import AGENTS, SHIPPED
+from navarena.agents.declaration import read_declaration
 from navarena.agents.loading import load_agent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.catalog import get_recipe
 from navarena.episodes.encoding.catalog import ENCODERS
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
+from navarena.evaluation.running.episode_loop import report_access
 from navarena.mapping.labellers import LABELLERS
 from navarena.metrics.catalog import METRICS
 from navarena.simulation.body_catalog import BODIES
@@ -369,9 +371,11 @@ def test_every_sensor_is_of_a_known_kind(sensor_name):
 
 
 def run_agent(name, task, episodes, seed):
+    """The actions in each episode, of an agent that declares it as privileged if it reads the batch."""
     agent = load_agent(name, task, seed)
     batch = NavigationBatch(task, len(episodes), sensors=agent.sensors, worlds=make_cache(task))
-    agent.attach(batch)
+    looks = []
+    agent.attach(report_access(batch, lambda: looks.append(name)))
     batch.start(range(len(episodes)), episodes)
     agent.reset(
         [Start(k, one.episode_id, one.scene_id, Boundary.SCENE, seed) for k, one in enumerate(episodes)]
@@ -384,6 +388,7 @@ def run_agent(name, task, episodes, seed):
         assert actions.shape == (len(episodes),) and actions.dtype == np.int64
         assert ((actions >= 0) & (actions < len(task.actions)))[active].all()
         batch.step(actions, active)
+    assert not looks or read_declaration(agent).privileged
     return [batch.trajectory(k).actions.tolist() for k in range(len(episodes))]
 
 

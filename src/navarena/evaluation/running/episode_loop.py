@@ -85,14 +85,18 @@ UNDECLARED_ACCESS = ("state of the simulator (not declared)",)
 """The privileged input of an agent that reads its batch and does not declare it."""
 
 
-def _report_access(batch: Batch, on_access: Callable[[], object]) -> Any:
-    """`batch` behind a proxy that calls `on_access` whenever an attribute is read or set."""
+def report_access(batch: Batch, on_access: Callable[[], object]) -> Any:
+    """`batch` behind a proxy that calls `on_access` whenever an attribute but `slots` is read or set.
+
+    The number of slots is the first side of all observations, too.
+    """
 
     class AccessReporter:
         __class__ = property(lambda self: type(batch))  # type: ignore[assignment]
 
         def __getattr__(self, name: str) -> Any:
-            on_access()
+            if name != "slots":
+                on_access()
             return getattr(batch, name)
 
         def __setattr__(self, name: str, value: Any) -> None:
@@ -166,7 +170,7 @@ class EpisodeLoop:
     def _attach(self, agent: BatchAgent) -> BatchAgent:
         """Attach `agent` to the batch; access by agents that declare nothing privileged is recorded."""
         is_declared = read_declaration(agent).privileged
-        batch = self._batch if is_declared else _report_access(self._batch, self._note_access)
+        batch = self._batch if is_declared else report_access(self._batch, self._note_access)
         guard(type(agent), "attached", agent.attach, batch)
         return agent
 
