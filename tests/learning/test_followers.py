@@ -237,6 +237,20 @@ def test_bad_settings_are_refused(build, message):
         build()
 
 
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_maps_are_shrunk_and_halved_as_by_torch(times):
+    spec = replace(MAP, shape=(14, 32 * times, 32 * times))
+    network = follower((DEPTH, spec, TOKENS)).encoder.networks[MAP.name]
+    maps = (torch.rand(3, *spec.shape) < 0.2).to(torch.uint8)
+    values = torch.nn.functional.max_pool2d(maps.float(), times)
+    for layer in network.layers:
+        if isinstance(layer, torch.nn.Conv2d | torch.nn.GroupNorm | torch.nn.ReLU):
+            values = layer(values)
+        else:
+            values = torch.nn.functional.avg_pool2d(values, 2)
+    torch.testing.assert_close(network(maps), values)
+
+
 def test_words_of_a_larger_vocabulary_are_refused():
     policy, given = follower(), observe((RGB, DEPTH, TOKENS), 1, 2)
     given["instruction_tokens"][0, 1, 0] = 20

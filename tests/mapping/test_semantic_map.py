@@ -141,6 +141,38 @@ def test_resets_and_places_off_the_map():
     assert np.array_equal(maps.labels[0], maps.labels[1])
 
 
+def draw_all_columns(cloud, labels, x, y, z, yaw):
+    """The view, slowly: every column of the map, row by row; the last label of a cell counts."""
+    out = np.zeros((len(CLASSES) + 1, 64, 64), np.uint8)
+    for r, c in np.ndindex(labels.shape):
+        east, over, south = cloud[r, c].astype(float) - (x, y, z)
+        i = math.floor((math.sin(yaw) * east + math.cos(yaw) * south + 3.2) / 0.1 + 0.5)
+        j = math.floor((math.cos(yaw) * east - math.sin(yaw) * south + 3.2) / 0.1 + 0.5)
+        if -1.25 < over < 0.75 and 0 <= i < 64 and 0 <= j < 64:
+            out[0, i, j] = 1
+            if labels[r, c]:
+                out[1:, i, j] = 0
+                out[1 + labels[r, c], i, j] = 1
+    return out
+
+
+@pytest.mark.parametrize("column", [0.07, 0.31])
+@pytest.mark.parametrize("yaw", [0.0, math.pi / 2, math.pi, -2.5, -0.6, 0.01, 0.8, 1.9, 1e-7])
+def test_views_show_the_columns_that_any_loop_over_all_of_them_finds(column, yaw):
+    generator = np.random.default_rng(round(1000 * abs(yaw)))
+    maps = SemanticMaps(1, replace(SMALL, column=column))
+    rows, columns = np.indices(maps.labels[0, 0].shape)
+    within = generator.uniform(0, 1, (*rows.shape, 2))
+    points = (np.stack((columns, rows), 2) + within) * column + maps.corners[0]
+    heights = generator.choice([-np.inf, 0.3, 1.1, 2.5], rows.shape, p=[0.5, 0.2, 0.2, 0.1])
+    maps.cloud[0, 0] = np.stack((points[..., 0], heights, points[..., 1]), 2)
+    maps.labels[0, 0] = generator.integers(0, len(CLASSES), rows.shape)
+    for x, z in ((0.0, 0.0), (*generator.uniform(-6, 6, 2),), (8.5, -1.0)):
+        slow = draw_all_columns(maps.cloud[0, 0], maps.labels[0, 0], x, 1.25, z, yaw)
+        assert np.array_equal(view(maps, pose(x, z), yaw), slow)
+    assert slow.any(), "the last place is off the map, but near it"
+
+
 def test_bad_input_is_refused():
     maps = SemanticMaps(1, SMALL)
     with pytest.raises(InputError, match="expected labels within 0..12, got 13"):

@@ -10,6 +10,7 @@ over the whole life of the map. The view is a square of 6.4 m around the body, a
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int32, Int64, UInt8
@@ -137,13 +138,22 @@ def draw_view(cloud, labels, x, y, z, yaw, below, above, corner_x, corner_z, col
     out[:] = 0
     window = out.shape[1]
     half = 0.5 * window * cell
-    reach = half * math.sqrt(2.0) + cell
+    # beyond the middles of the outermost cells, as far as a point may be from the middle of its column
+    side = half + cell + column
+    reach = side * math.sqrt(2.0)
     sine, cosine = math.sin(yaw), math.cos(yaw)
     top = max(0, math.floor((z - reach - corner_z) / column))
     bottom = min(labels.shape[0], math.floor((z + reach - corner_z) / column) + 1)
-    left = max(0, math.floor((x - reach - corner_x) / column))
-    right = min(labels.shape[1], math.floor((x + reach - corner_x) / column) + 1)
     for r in range(top, bottom):
+        # of the row, what may lie in the turned square
+        middle = corner_z + (r + 0.5) * column - z
+        west, east = -reach, reach
+        for along, across in ((sine, cosine * middle), (cosine, -sine * middle)):
+            if abs(along) > 1e-6:
+                one, other = (-side - across) / along, (side - across) / along
+                west, east = max(west, min(one, other)), min(east, max(one, other))
+        left = max(0, math.floor((x + west - corner_x) / column))
+        right = min(labels.shape[1], math.floor((x + east - corner_x) / column) + 1)
         for c in range(left, right):
             over = cloud[r, c, 1] - y
             if not (over > -below and over < above):
@@ -153,11 +163,15 @@ def draw_view(cloud, labels, x, y, z, yaw, below, above, corner_x, corner_z, col
             j = math.floor((cosine * east - sine * south + half) / cell + 0.5)
             if 0 <= i < window and 0 <= j < window:
                 out[0, i, j] = 1
-                label = labels[r, c]
-                if label > 0:
-                    for k in range(1, out.shape[0]):
-                        out[k, i, j] = 0
-                    out[1 + label, i, j] = 1
+                if labels[r, c] > 0:
+                    out[1, i, j] = labels[r, c]
+    # the plane of void held the labels
+    for i in range(window):
+        for j in range(window):
+            label = out[1, i, j]
+            if label > 0:
+                out[1, i, j] = 0
+                out[1 + label, i, j] = 1
 
 
 class SemanticMaps:
@@ -322,6 +336,7 @@ def label_table(categories: Sequence[str]) -> Int32[np.ndarray, "c1"]:
     return np.array([0, *(_class_id(name) for name in categories)], np.int32)
 
 
+@cache
 def _class_id(category: str) -> int:
     own = category if category in CATEGORIES else mpcat40_of(category)
     return _CLASS_IDS.get(category, _CLASS_IDS.get(own, 0))

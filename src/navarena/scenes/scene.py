@@ -7,6 +7,7 @@ back faces are not drawn.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Float32, Int32, UInt8
@@ -170,7 +171,7 @@ class Scene(NotebookDisplay):
         """Lowest and highest corner (3,), metres."""
         return self.vertices.min(0).astype(float), self.vertices.max(0).astype(float)
 
-    @property
+    @cached_property
     def categories(self) -> tuple[str, ...]:
         """Sorted category names; category id i + 1 in semantic images is categories[i], 0 = none."""
         return tuple(sorted({obj.category for obj in self.objects}))

@@ -213,8 +213,8 @@ class SemanticMapSensor(GoalSensor):
         for slot in np.flatnonzero(placed).tolist():
             world = simulator.slot_worlds.world(slot)
             table = label_table(world.scene.categories if world is not None else ())
-            known = images[slot] < len(table)  # goal objects that belong to no scene are void
-            classes[slot] = table[np.where(known, images[slot], 0)]
+            # goal objects that belong to no scene are void
+            np.take(np.append(table, np.int32(0)), images[slot], out=classes[slot], mode="clip")
         return classes
 
     def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
