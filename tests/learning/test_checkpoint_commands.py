@@ -19,7 +19,7 @@ from navarena.cli.training.curves import read_training  # noqa: E402
 from navarena.cli.training.train import spell_settings  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
-from navarena.learning.agents.policy_agent import find_vocabulary, require_fitting  # noqa: E402
+from navarena.learning.agents.fit import find_vocabulary, require_fitting  # noqa: E402
 from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
 from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402

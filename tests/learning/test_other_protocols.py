@@ -56,6 +56,50 @@ def test_depth_of_another_range_is_refused(trained):
         load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1+depth=far"))
 
 
+def test_another_map_is_observed_for_the_one_of_the_training(trained, described):
+    task, text = get_body_task("multion-1on-v1"), f"checkpoint:{trained}"
+    dynamic = "oracle_map_objects_dynamic"
+    declared = declare_agent(f"{text}?map={dynamic}&temperature=1", task)
+    assert declared.trained_with == ("oracle_map_objects",)
+    assert dynamic in declared.sensors and "oracle_map_objects" not in declared.sensors
+    assert declare_agent(f"{text}?map=oracle_map_objects", task).trained_with == ()
+
+    own, other = (load_agent(one, task) for one in (text, f"{text}?map={dynamic}"))
+    shape = next(one.shape for one in described.inputs if one.is_map)
+    observed = {
+        name: np.zeros((1, *spec.shape), spec.dtype)
+        for name, spec in NavigationBatch(task, 1, 1, (*declared.sensors, "oracle_map_objects")).specs.items()
+    }
+    observed[dynamic][:] = np.random.default_rng(0).integers(0, 9, shape)
+    for agent in (own, other):
+        agent._make_room(1)
+    assert load_agent(f"{text}?map={dynamic}&temperature=1", task).temperature == 1
+    seen = [agent._observe(observed)["oracle_map_objects"] for agent in (own, other)]
+    assert not seen[0].any() and np.array_equal(seen[1][0], observed[dynamic][0])
+
+
+@pytest.mark.parametrize(
+    ("sensor", "words"),
+    [
+        ("oracle_map", "expected a protocol with oracle_map of"),
+        ("semantic_map", "expected a protocol with semantic_map of"),
+        ("oracle_mop", "others .*oracle_mop"),
+    ],
+)
+def test_maps_that_a_policy_cannot_read_are_refused(trained, sensor, words):
+    with pytest.raises(InputError, match=words):
+        load_agent(f"checkpoint:{trained}?map={sensor}", get_body_task("multion-1on-v1"))
+
+
+def test_a_policy_without_a_map_is_shown_none(tmp_path):
+    recipe = replace(get_recipe("multion-nomap-small"), protocol="multion-1on-v1")
+    task = make_training_task(recipe)
+    described = describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
+    save_policy(tmp_path, described, described.build())
+    with pytest.raises(InputError, match="sees one map for map=, got .* with none"):
+        load_agent(f"checkpoint:{tmp_path}?map=oracle_map", task)
+
+
 def decide(agent, inputs):
     policy = agent._policy
     with torch.inference_mode():

@@ -1,23 +1,23 @@
 """Agent of a checkpoint: `checkpoint:DIR` acts as its recipe says, with ?temperature=1 it samples.
 
 With ?adapt=ap or ?adapt=rp it adapts before an evaluation, with ?weights=FILE it acts by what it adapted to
-before. Options are joined by "&".
+before, with ?map=SENSOR it sees this map in the place of its own. Options are joined by "&".
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.core.errors import InputError, NavarenaError, describe_choices
+from navarena.core.errors import InputError
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
-from navarena.episodes.catalog import RECIPES, get_recipe
-from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.learning.agents.adaptation import (
     OPTIONS,
     AdaptationSettings,
@@ -26,25 +26,16 @@ from navarena.learning.agents.adaptation import (
     load_adapted,
     read_settings,
 )
+from navarena.learning.agents.fit import require_fitting
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_policy, read_info
-from navarena.learning.inputs import (
-    GOAL_VECTOR,
-    choose_inputs,
-    describe_input,
-    describe_unit,
-    require_goal_images,
-    resize_input,
-)
+from navarena.learning.inputs import choose_inputs, resize_input
 from navarena.learning.policy import Policy, RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
-from navarena.tasks.catalog import get_body_task
 from navarena.tasks.graphs.batch import GraphBatch
-from navarena.tasks.sensors.instruction import InstructionState
 from navarena.tasks.task import Actions, Task, TaskRules
 
-SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
+SAMPLE, TEMPERATURE, WEIGHTS, MAP = "sample", "temperature", "weights", "map"
 
 
 def find_checkpoint(text: str) -> type["CheckpointAgent"]:
@@ -115,6 +106,8 @@ class CheckpointAgent(Agent):
     trained_on: ClassVar[str]
     adaptation: ClassVar[AdaptationSettings | None] = None
     adapted: ClassVar[str] = ""
+    shown: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Input of the policy -> the sensor that it observes instead."""
 
     @classmethod
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
@@ -124,6 +117,10 @@ class CheckpointAgent(Agent):
             name, _, value = part.partition("=")
             if name == WEIGHTS and value:
                 members["adapted"] = value
+            elif name == MAP and value:
+                own = _find_map(cls.folder)
+                members["shown"] = MappingProxyType({own: value})
+                members["sensors"] = tuple(value if one == own else one for one in cls.sensors)
             elif name in OPTIONS:
                 learning[name] = value
             else:
@@ -134,13 +131,15 @@ class CheckpointAgent(Agent):
 
     @classmethod
     def trained_beside(cls, task: Task) -> tuple[str, ...]:
-        """The protocol of the training, where it is another one, such as one of fewer goals."""
+        """The protocol of the training, where it is another one, such as one of fewer goals; another map."""
         is_same = base_protocol(cls.trained_on) == base_protocol(task.protocol_id)
-        return () if is_same else (f"episodes of {cls.trained_on}",)
+        maps = tuple(own for own, shown in cls.shown.items() if shown != own)
+        return (() if is_same else (f"episodes of {cls.trained_on}",)) + maps
 
     def __init__(self, task: TaskRules, seed: int) -> None:
         self._info, self._policy = load_policy(self.folder)
-        require_fitting(self._info, task, self.folder)
+        observed = tuple(replace(one, name=self.shown.get(one.name, one.name)) for one in self._info.inputs)
+        require_fitting(replace(self._info, inputs=observed), task, self.folder)
         is_body = isinstance(self._policy, RecurrentPolicy)
         if not is_body and (self.adapted or self.adaptation is not None):
             raise InputError(f"expected a checkpoint of bodies in scenes to adapt, got {self.folder}")
@@ -211,8 +210,16 @@ class CheckpointAgent(Agent):
 
     def _observe(self, observations: Mapping[str, np.ndarray]) -> Tree:
         """The inputs among `observations`, as the policy takes them: copies."""
+        types = {one.name: one.dtype for one in self._info.inputs}
         return {
-            one.name: torch.from_numpy(np.array(resize_input(one, observations[one.name]), one.dtype))
+            name: torch.from_numpy(np.array(seen, types[name]))
+            for name, seen in self._resize(observations).items()
+        }
+
+    def _resize(self, observations: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Input -> (N, *shape) of the `observations` of the sensor that it observes."""
+        return {
+            one.name: resize_input(one, observations[self.shown.get(one.name, one.name)])
             for one in self._info.inputs
         }
 
@@ -253,7 +260,7 @@ class CheckpointAgent(Agent):
         columns = len(self._info.actions)
         shape = (len(active), columns) if self._info.is_continuous else (len(active),)
         chosen = np.zeros(shape, np.float64 if self._info.is_continuous else np.int64)
-        small = {one.name: resize_input(one, observations[one.name]) for one in self._info.inputs}
+        small = self._resize(observations)
         together = self._rows if self._episodes is None else 1
         for first in range(0, len(slots), together):
             part = slots[first : first + together]
@@ -316,84 +323,10 @@ class CheckpointAgent(Agent):
         self._generators += [None] * more
 
 
-def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None:
-    """Raise InputError, which names both sides, where the checkpoint in `folder` does not fit `task`."""
-    if not _has_actions(info, task):
-        raise _refuse(info, task, folder, f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
-    if isinstance(task, Task):  # what is seen on graphs is known when the agent is attached
-        require_inputs(info, task, folder)
-
-
-def require_inputs(info: CheckpointInfo, task: Task, folder: Path) -> None:
-    """Raise InputError if the observations of `task` differ from those of the checkpoint in `folder`."""
-
-    def refuse(expected: str, got: str) -> InputError:
-        return _refuse(info, task, folder, expected, got)
-
-    try:
-        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
-    except NavarenaError as error:
-        names = ", ".join(one.name for one in info.inputs)
-        raise refuse(f"the observations {names}", f"others ({error})") from error
-    require_goal_images([one.name for one in info.inputs], task.protocol_id, task.sensors)
-    units = _find_units(info)
-    for one in info.inputs:
-        spec, size = specs[one.name], one.shape[:2] if one.is_image else (1, 1)
-        try:
-            (now,) = choose_inputs(specs, (one.name,), (size[0], size[1]))
-        except InputError as error:
-            raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
-        if now != one and one.name.startswith(GOAL_VECTOR):
-            raise InputError(
-                f"expected {one.shape[0]} numbers of {one.name}, as {folder} has learned to read, got "
-                f"{now.shape[0]}; restore the encoder's weights, or train the policy again"
-            )
-        if now != one:
-            raise refuse(describe_input(one), describe_input(now))
-        unit = describe_unit(task, one.name, spec)
-        trained = units.get(one.name, unit)
-        if unit != trained:
-            raise refuse(f"{one.name} in {trained or 'no unit'}", f"{one.name} in {unit or 'no unit'}")
-    words = find_vocabulary(task)
-    if info.vocabulary and words != info.vocabulary:
-        if set(words) == set(info.vocabulary):
-            raise refuse(f"the {len(words)} categories in the order", "another order")
-        ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
-        more = [f" ({describe_choices(names)} more)" if names else "" for names in (ours, theirs)]
-        raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
-
-
-def _refuse(info: CheckpointInfo, task: TaskRules, folder: Path, expected: str, got: str) -> InputError:
-    return InputError(
-        f"expected a protocol with {expected} of {folder}, trained on {info.protocol}, got {got} of "
-        f"{task.protocol_id}"
-    )
-
-
-def _has_actions(info: CheckpointInfo, task: TaskRules) -> bool:
-    """Whether the checkpoint's actions are those of `task` by name, or some of them with the declaration."""
-    if task.is_continuous or info.is_continuous:
-        return task.is_continuous == info.is_continuous and tuple(task.actions) == info.actions
-    return set(info.actions) <= set(task.actions) and task.declaration in info.actions
-
-
-def _find_units(info: CheckpointInfo) -> dict[str, str]:
-    """Input -> unit, on the protocol that the checkpoint was trained on; none of a protocol not known here.
-
-    A depth in metres, one in shares of 5 m and one in shares of 10 m have the same shape and type.
-    """
-    try:
-        task = get_body_task(info.protocol)
-        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
-    except NavarenaError:
-        return {}
-    return {one.name: describe_unit(task, one.name, specs[one.name]) for one in info.inputs}
-
-
-def find_vocabulary(task: TaskRules) -> tuple[str, ...]:
-    """The categories of goals of `task` by number, or the words of instructions; empty without."""
-    if not isinstance(task, Task):
-        return route_vocabulary().words
-    if issubclass(task.state_type, InstructionState):
-        return route_vocabulary().words
-    return get_recipe(task.protocol_id).words if base_protocol(task.protocol_id) in RECIPES else ()
+def _find_map(folder: Path) -> str:
+    """The one map among the inputs of the checkpoint in `folder`; raises InputError for none, or more."""
+    maps = [one.name for one in read_info(folder).inputs if one.is_map or one.is_semantic_map]
+    if len(maps) != 1:
+        got = ", ".join(maps) or "none"
+        raise InputError(f"expected a checkpoint that sees one map for {MAP}=, got {folder} with {got}")
+    return maps[0]

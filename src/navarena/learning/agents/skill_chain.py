@@ -14,7 +14,8 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.core.errors import InputError
-from navarena.learning.agents.policy_agent import CheckpointAgent, open_checkpoint, require_inputs
+from navarena.learning.agents.fit import require_inputs
+from navarena.learning.agents.policy_agent import CheckpointAgent, open_checkpoint
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.protocols.goat import Goat
 from navarena.tasks.sensors.lifelong_goal import MODALITY_IDS

@@ -17,7 +17,7 @@ from navarena.agents.agent import require_actions, require_discrete
 from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
-from navarena.learning.agents.policy_agent import require_fitting
+from navarena.learning.agents.fit import require_fitting
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
 from navarena.learning.auxiliaries.settings import Auxiliary
 from navarena.learning.checkpoints.policies import load_body_policy, load_heads, read_info

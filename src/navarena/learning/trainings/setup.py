@@ -20,7 +20,7 @@ from navarena.corruptions.suites import CLEAN_NAME
 from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.stream import EpisodeStream, Stay
-from navarena.learning.agents.policy_agent import find_vocabulary
+from navarena.learning.agents.fit import find_vocabulary
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads
 from navarena.learning.auxiliaries.proxies import DISTANCES
 from navarena.learning.checkpoints.policies import ActingPolicy, CheckpointInfo, load_policy
