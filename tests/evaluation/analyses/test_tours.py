@@ -11,7 +11,7 @@ from navarena.evaluation import Row, TourRecord
 from navarena.evaluation.analyses import tabulate_coverage
 from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.analyses.tour_coverage import CoveredTour, estimate_coverage
-from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
+from navarena.evaluation.analyses.tours import analyse_maps, analyse_tour_positions, analyse_tours
 from navarena.evaluation.records.record import RunRecord
 from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourCoverage
@@ -96,6 +96,24 @@ def test_positions():
     assert [row[3].mean for row in table.rows] == [0.5, 0.0, 1.0]
     assert [row[4].mean for row in table.rows] == [0.25, 0.0, 0.5]
     assert table.curves[0].label == "cma: success" and table.curves[0].x == (1, 2, 3)
+
+
+def test_maps_of_training_and_evaluation():
+    """t-nDTW is that of the tour of three, as one episode changes nothing."""
+    table = analyse_maps(
+        [
+            contestant("ep:it", make_rows([1, 1, 1, 0], (0.8, 0.4))),
+            contestant("ep:ep", make_rows([1, 0, 1, 0], (0.4, 0.4))),
+            contestant("it:it", make_rows([1, 1, 1, 1], (0.8, 0.8))),
+        ]
+    )
+    assert [row[:3] for row in table.rows] == [("ep", "it", 4), ("ep", "ep", 4), ("it", "it", 4)]
+    assert [row[3].mean for row in table.rows] == [0.75, 0.5, 1.0]
+    assert [row[6].mean for row in table.rows] == pytest.approx([0.8, 0.4, 0.8])
+    assert [row[7] and row[7].mean for row in table.rows] == [0.25, None, None]
+    assert table.rows[0][8].mean == pytest.approx(0.4) and table.rows[1][8] is table.rows[2][8] is None
+    with pytest.raises(InputError, match="as iterative:known=FOLDER, got 'ep'"):
+        analyse_maps([contestant("ep", make_rows([1, 1, 1, 0], (0.8, 0.4)))])
 
 
 def test_runs_without_tours_are_refused():

@@ -30,7 +30,12 @@ from navarena.evaluation.analyses.multi_on import (
 )
 from navarena.evaluation.analyses.robustness import group_of
 from navarena.evaluation.analyses.seeds import analyse_seeds
-from navarena.evaluation.analyses.tours import analyse_coverage, analyse_tour_positions, analyse_tours
+from navarena.evaluation.analyses.tours import (
+    analyse_coverage,
+    analyse_maps,
+    analyse_tour_positions,
+    analyse_tours,
+)
 from navarena.evaluation.records.record import FILE_NAME, describe_hardware, describe_versions
 from navarena.evaluation.running.replay import Replay
 
@@ -179,6 +184,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         lambda runs, _: analyse_tour_positions(runs),
         _has_tours,
         "IVLN: by position in the tour",
+    ),
+    "maps": AnalysisKind(
+        lambda runs, _: analyse_maps(runs),
+        _only_asked,
+        "IVLN: by the map of the training and the map at evaluation",
     ),
     "tour-coverage": AnalysisKind(
         lambda runs, on_episode: analyse_coverage(runs, on_episode),

@@ -230,7 +230,7 @@ def compare(
     first = contestants[0]
     known = (*first.tour_metrics, *first.metrics)
     names = [require_name("metric of these runs", name, known) for name in metrics] or list(known)
-    found = [{name: _estimate(one, name, two_levels) for name in names} for one in contestants]
+    found = [{name: estimate_metric(one, name, two_levels) for name in names} for one in contestants]
     estimates = tuple({name: one for name, one in each.items() if one is not None} for each in found)
     pooled = tuple(
         pool_partial(one.rows[0], [name for name in names if name in one.metrics], one.values)
@@ -279,8 +279,8 @@ def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
     return notices
 
 
-def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate | None:
-    """The mean of a metric with its interval; None where the runs have not got it."""
+def estimate_metric(one: Contestant, name: str, two_levels: bool = False) -> Estimate | None:
+    """The mean of a metric, of episodes or of tours, with its interval; None where runs lack it."""
     if name in TOUR_METRICS:
         tours = one.tour_values(name)
         return None if tours is None else estimate_tour_values(tours, one.identity, name)

@@ -10,9 +10,10 @@ from typing import get_args
 
 import numpy as np
 
+from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.compare import Contestant, estimate_metric, pair_contestants
 from navarena.evaluation.analyses.tour_coverage import (
     CoveragePoint,
     CoveredTour,
@@ -85,6 +86,55 @@ def _summarize(one: Contestant, run: Sequence[Row]) -> dict[str, float | None]:
         finite = [value for value in values if math.isfinite(value)]
         found[name] = math.fsum(finite) / len(finite) if finite else None
     return found
+
+
+def analyse_maps(contestants: Sequence[Contestant]) -> Analysis:
+    """Success, SPL, nDTW and t-nDTW by the map of the training and the map at evaluation (table 4).
+
+    The changes are those to the same agent with the map of its training, over the pairs.
+
+    Args:
+        contestants: labelled with both maps, such as "iterative:known".
+
+    Raises InputError for other labels.
+    """
+    maps: dict[str, tuple[str, str]] = {}
+    for one in contestants:
+        trained, _, tested = one.label.partition(":")
+        if not (trained and tested):
+            raise InputError(
+                "expected the maps of training and evaluation before each run, as iterative:known=FOLDER, "
+                f"got {one.label!r}"
+            )
+        maps[one.label] = trained, tested
+    own = {maps[one.label][0]: one for one in contestants if len(set(maps[one.label])) == 1}
+    rows: list[tuple[Cell, ...]] = []
+    for one in contestants:
+        trained, tested = maps[one.label]
+        changes: list[Cell] = []
+        for name in ("success", "t_ndtw"):
+            base = own.get(trained)
+            paired = None if base in (None, one) else pair_contestants(base, one, name)
+            changes.append(None if paired is None else paired.difference)
+        estimates = [estimate_metric(one, name) for name in (*BY_POSITION, "t_ndtw")]
+        rows.append((trained, tested, len(one.rows[0]), *estimates, *changes))
+    return Analysis(
+        "maps",
+        "Maps of training and evaluation",
+        (
+            Column("trained on"),
+            Column("evaluated on"),
+            Column("episodes", "count"),
+            Column("success", "rate"),
+            Column("SPL", "rate"),
+            Column("nDTW", "rate"),
+            Column("t-nDTW", "rate"),
+            Column("change of success", "points"),
+            Column("change of t-nDTW", "points"),
+        ),
+        tuple(rows),
+        ("Changes are to the same agent with the map that it was trained with.",),
+    )
 
 
 def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
