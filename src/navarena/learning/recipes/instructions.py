@@ -35,7 +35,8 @@ CMA_SMALL = Recipe(
     targets=("progress",),
     method=_DAGGER,
     image_size=(64, 64),
-    policy=PolicySettings(memory="cma", hidden=256),
+    # the likeliest actions walk on against obstacles
+    policy=PolicySettings(memory="cma", hidden=256, temperature=0.5),
     slots=32,
     steps=64,
     precision="auto",
@@ -80,7 +81,10 @@ MAP_CMA_64_SMALL = replace(
     MAP_CMA_SMALL,
     description="the same, maps of 64 x 64 cells",
     policy=PolicySettings(
-        memory="cma", hidden=256, follower=FollowerSettings(map_side=64, map_channels=(16, 32, 64, 64))
+        memory="cma",
+        hidden=256,
+        temperature=0.5,
+        follower=FollowerSettings(map_side=64, map_channels=(16, 32, 64, 64)),
     ),
     frames=800_000,
     core_hours=0.8,
