@@ -1,6 +1,7 @@
 """IVLN's tables from rows that are written by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,6 +71,11 @@ def contestant(label, *runs):
     return Contestant(label, (), (record,) * len(runs), runs)
 
 
+def contestant_of(label, *runs):
+    """A contestant that was given a label, other than the name of its agent."""
+    return replace(contestant("mine", *runs), label=label)
+
+
 def test_means_and_standard_errors():
     """Three seeds whose t-nDTW is that of the tour of three, as one episode changes nothing."""
     runs = [
@@ -102,9 +108,9 @@ def test_maps_of_training_and_evaluation():
     """t-nDTW is that of the tour of three, as one episode changes nothing."""
     table = analyse_maps(
         [
-            contestant("ep:it", make_rows([1, 1, 1, 0], (0.8, 0.4))),
-            contestant("ep:ep", make_rows([1, 0, 1, 0], (0.4, 0.4))),
-            contestant("it:it", make_rows([1, 1, 1, 1], (0.8, 0.8))),
+            contestant_of("ep:it", make_rows([1, 1, 1, 0], (0.8, 0.4))),
+            contestant_of("ep:ep", make_rows([1, 0, 1, 0], (0.4, 0.4))),
+            contestant_of("it:it", make_rows([1, 1, 1, 1], (0.8, 0.8))),
         ]
     )
     assert [row[:3] for row in table.rows] == [("ep", "it", 4), ("ep", "ep", 4), ("it", "it", 4)]
@@ -112,8 +118,13 @@ def test_maps_of_training_and_evaluation():
     assert [row[6].mean for row in table.rows] == pytest.approx([0.8, 0.4, 0.8])
     assert [row[7] and row[7].mean for row in table.rows] == [0.25, None, None]
     assert table.rows[0][8].mean == pytest.approx(0.4) and table.rows[1][8] is table.rows[2][8] is None
-    with pytest.raises(InputError, match="as iterative:known=FOLDER, got 'ep'"):
-        analyse_maps([contestant("ep", make_rows([1, 1, 1, 0], (0.8, 0.4)))])
+    rows = make_rows([1, 1, 1, 0], (0.8, 0.4))
+    unlabelled = replace(contestant("checkpoint:runs", rows), label="checkpoint:runs, ir2r-ce-v1")
+    for one in (contestant_of("ep", rows), unlabelled):
+        with pytest.raises(InputError, match=f"as iterative:known=FOLDER, got '{one.label}'"):
+            analyse_maps([one])
+    with pytest.raises(InputError, match="one entry for ep:it, got two; .* with commas"):
+        analyse_maps([contestant_of("ep:it", rows)] * 2)
 
 
 def test_runs_without_tours_are_refused():

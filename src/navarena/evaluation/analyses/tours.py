@@ -96,15 +96,21 @@ def analyse_maps(contestants: Sequence[Contestant]) -> Analysis:
     Args:
         contestants: labelled with both maps, such as "iterative:known".
 
-    Raises InputError for other labels.
+    Raises InputError for other labels, and for two of the same maps.
     """
     maps: dict[str, tuple[str, str]] = {}
     for one in contestants:
         trained, _, tested = one.label.partition(":")
-        if not (trained and tested):
+        is_name = one.label.startswith(one.agent)  # of a run without a label, such as checkpoint:DIR
+        if is_name or not (trained and tested):
             raise InputError(
                 "expected the maps of training and evaluation before each run, as iterative:known=FOLDER, "
                 f"got {one.label!r}"
+            )
+        if one.label in maps:
+            raise InputError(
+                f"expected one entry for {one.label}, got two; write several training seeds as one entry "
+                "with commas"
             )
         maps[one.label] = trained, tested
     own = {maps[one.label][0]: one for one in contestants if len(set(maps[one.label])) == 1}

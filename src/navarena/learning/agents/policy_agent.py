@@ -80,8 +80,8 @@ def read_temperature(text: str) -> float:
         temperature = -1.0
     if name != TEMPERATURE or not 0 <= temperature < math.inf:
         raise InputError(
-            f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, "
-            f"got {text!r}"
+            f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false, "
+            f"{MAP}=SENSOR, {WEIGHTS}=FILE, {'=, '.join(OPTIONS)}= behind the checkpoint, got {text!r}"
         )
     return temperature
 
@@ -131,7 +131,7 @@ class CheckpointAgent(Agent):
 
     @classmethod
     def trained_beside(cls, task: Task) -> tuple[str, ...]:
-        """The protocol of the training, where it is another one, such as one of fewer goals; another map."""
+        """Protocol and map of the training where the evaluation has others, such as one of more goals."""
         is_same = base_protocol(cls.trained_on) == base_protocol(task.protocol_id)
         maps = tuple(own for own, shown in cls.shown.items() if shown != own)
         return (() if is_same else (f"episodes of {cls.trained_on}",)) + maps
