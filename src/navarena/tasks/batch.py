@@ -366,11 +366,12 @@ class NavigationBatch:
     def trajectory(self, slot: int, with_path: bool = True) -> Trajectory:
         """A copy of the trajectory in `slot` since its episode began, complete once it has ended.
 
-        with_path: whether to find the shortest path, which metrics of `effort` compare with.
+        with_path: whether to find the shortest path, which metrics of `effort` compare with; see also
+            `Task.starts_along_path`.
         """
         self.episode(slot)
         shortest = None
-        if with_path:
+        if with_path or self.task.starts_along_path:
             position, yaw = self._recorder.start(slot)
             path = self.task.shortest_path(self.simulator, self.state, slot, position)
             shortest = measure_path(path, yaw) if len(path) else None

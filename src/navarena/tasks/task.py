@@ -189,6 +189,8 @@ class Task(TaskRules, ABC, Generic[State]):
             neither actuation nor corruptions of motion reach it.
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
         declares_itself: whether it declares in the agent's place, whose own declaration means nothing.
+        starts_along_path: whether a record's start distance is the length of its shortest path, which is then
+            always found.
         oracle: how bodies are led from one episode of a tour to the next; None where each episode of a
             tour begins at its start.
         state_type: what it remembers of the episodes in N slots.
@@ -198,6 +200,7 @@ class Task(TaskRules, ABC, Generic[State]):
     images: ImageOptions = ImageOptions()
     expert_distance: float | None = None
     declares_itself: bool = False
+    starts_along_path: bool = False
     actuation: Actuation | None = None
     drives: bool = False
     corruptions: tuple[str, ...] = ()

@@ -361,6 +361,8 @@ def test_single_skills_end_with_their_goal(protocol_id, modality, limit):
     rewards, ends = walk(batch, *[FORWARD] * 4, STOP)
     assert rewards[-1] == pytest.approx(2.5 - 0.001) and ends == (True, False, False)
     assert measure(batch, "success", "spl", "soft_spl") == [1, 1, 1]
+    whole, without = batch.trajectory(0), batch.trajectory(0, with_path=False)
+    assert whole.start_distance == without.start_distance == pytest.approx(1.0)
     batch.start([0], [as_life(AHEAD, 0, modalities=(modality,))])
     rewards, ends = walk(batch, FORWARD, STOP)
     assert rewards[-1] == pytest.approx(-0.001) and ends == (True, False, False)

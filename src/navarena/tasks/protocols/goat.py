@@ -185,6 +185,7 @@ class Goat(Task[GoatState]):
     success_reward = SUBTASK_REWARD
     completion_reward = COMPLETION_REWARD
     state_type = GoatState
+    starts_along_path = True
 
     def __init__(self, options: SkillOptions = THE_PROTOCOL) -> None:
         self.options = options
