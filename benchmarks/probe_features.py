@@ -9,6 +9,7 @@ Needs the extras `learn` and `trunk`.
 import sys
 
 import numpy as np
+from navarena.learning.perception.vocabularies import class_names
 
 from navarena.learning.perception.choosing import count_classes
 from navarena.learning.perception.images import load_images
@@ -20,7 +21,6 @@ from navarena.learning.perception.probing import (
     score_probe,
 )
 from navarena.learning.perception.settings import ImageSettings
-from navarena.learning.perception.vocabularies import class_names
 
 MIN_SHARE = 0.01
 """Of the pixels, from which on a class counts as present."""

@@ -43,7 +43,7 @@ from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
 pytestmark = pytest.mark.learn
 
 ALL = (PROGRESS, INVERSE_DYNAMICS, ROTATION, RECOGNITION, CPC_ACTION, TEMPORAL_DISTANCE)
-TARGETS = (InputSpec("progress", (1,), "float32"), InputSpec("semantic", (4, 4, 1), "int32"))
+TARGETS = (InputSpec("progress", (1,), "float32"), InputSpec("semantic_classes", (4, 4, 1), "uint8", 64))
 MASK = torch.tensor([[1, 0], [1, 1], [0, 1], [1, 1], [1, 0]], dtype=torch.bool)
 """Two slots: the first has its second episode from step 2, the second its own from 0 and 4."""
 
@@ -127,7 +127,7 @@ def make_rollout(policy, **more):
     rollout = fill_rollout(policy, steps=8, **more)
     generator = np.random.default_rng(1)
     rollout.observations["progress"] = torch.from_numpy(generator.random((8, 16, 1), np.float32))
-    rollout.observations["semantic"] = torch.from_numpy(generator.integers(70, size=(8, 16, 4, 4, 1)))
+    rollout.observations["semantic_classes"] = torch.from_numpy(generator.integers(70, size=(8, 16, 4, 4, 1)))
     return rollout
 
 
@@ -215,14 +215,15 @@ def test_pairs_of_the_code_differ_at_the_ends():
 
 
 def test_settings_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="target for progress, goal_distance, recognition, seen_class alone"):
+    kinds = "progress, goal_distance, recognition, seen_class, goal_mask, segmentation"
+    with pytest.raises(InputError, match=f"target for {kinds} alone"):
         Auxiliary("progress", 1.0)
     with pytest.raises(InputError, match="positive weight"):
         Auxiliary("rotation", 0.0)
     policy = make_policy()
     with pytest.raises(UnknownNameError, match="semantic"):
         AuxiliaryHeads(policy, (replace(RECOGNITION, target="semantics"),), INPUTS, TARGETS, 4, 0)
-    with pytest.raises(InputError, match="category numbers for recognition"):
+    with pytest.raises(InputError, match="classes of every scene alike for recognition, got progress"):
         AuxiliaryHeads(policy, (replace(RECOGNITION, target="progress"),), INPUTS, TARGETS, 4, 0)
     with pytest.raises(InputError, match="discrete actions for the auxiliary loss cpc_action"):
         AuxiliaryHeads(policy, (CPC_ACTION,), INPUTS, TARGETS, 4, 0, True)
@@ -232,7 +233,9 @@ def test_training_goes_on_with_them_and_acts_without(tmp_path):
     from .test_training import TINY, make_training, same
 
     method = replace(TINY.method, auxiliaries=ALL)
-    recipe = replace(TINY, method=method, targets=("progress", "semantic"), frames=3 * 64, save_updates=1)
+    recipe = replace(
+        TINY, method=method, targets=("progress", "semantic_classes"), frames=3 * 64, save_updates=1
+    )
     whole = make_training(tmp_path / "a", recipe)
     rows = []
     whole.run(rows.append)
@@ -249,4 +252,4 @@ def test_training_goes_on_with_them_and_acts_without(tmp_path):
     info, policy = load_policy(tmp_path / "a")
     assert not any(name.startswith("auxiliaries.") for name in policy.state_dict())
     assert info.privileged_sensors == () and (tmp_path / "a" / MODEL).exists()
-    assert json.loads(json.dumps(info.recipe))["targets"] == ["progress", "semantic"]
+    assert json.loads(json.dumps(info.recipe))["targets"] == ["progress", "semantic_classes"]

@@ -69,7 +69,8 @@ def train(folder, recipe):
     rows = []
     with closing(Training(mini(recipe), folder)) as training:
         training.run(rows.append)
-        count = sum(one.numel() for one in training._policy.parameters())
+        known = training._policy.named_parameters()
+        count = sum(one.numel() for name, one in known if not name.startswith("auxiliaries."))
     return rows[-1], count
 
 
@@ -165,7 +166,7 @@ def see(agent, modality):
     generator = make_generator("chain")
     rows = len(modality)
     seen = {
-        one.name: generator.integers(0, 200, (rows, *one.shape)).astype(one.dtype)
+        one.name: generator.integers(0, 3 if one.is_map else 200, (rows, *one.shape)).astype(one.dtype)
         for one in agent._agents[0].info.inputs
     }
     return seen | {"current_subtask": np.array(modality)[:, None]}

@@ -97,7 +97,7 @@ def choose_inputs(
 
 
 def choose_targets(specs: Mapping[str, ObservationSpec], names: Sequence[str]) -> tuple[InputSpec, ...]:
-    """Specs of the observations `names` that losses predict: integers as int32, others as float32.
+    """Specs of the observations `names` that losses predict: bytes, other integers as int32, else float32.
 
     Raises UnknownNameError for a name without observation.
     """
@@ -106,8 +106,10 @@ def choose_targets(specs: Mapping[str, ObservationSpec], names: Sequence[str]) -
         if name not in specs:
             raise unknown_name("observation", name, specs)
         spec = specs[name]
-        dtype = "int32" if np.dtype(spec.dtype).kind in "iu" else "float32"
-        found.append(InputSpec(name, spec.shape, dtype))
+        kind = np.dtype(spec.dtype)
+        dtype = "uint8" if kind == np.uint8 else "int32" if kind.kind in "iu" else "float32"
+        is_class = kind.kind in "iu" and spec.low == 0 and spec.high < MAX_CLASSES
+        found.append(InputSpec(name, spec.shape, dtype, int(spec.high) + 1 if is_class else 0))
     return tuple(found)
 
 

@@ -13,9 +13,9 @@ from navarena.core.seeding import make_generator
 from navarena.learning.perception.choosing import choose_images, count_classes
 from navarena.learning.perception.images import camera_body, depth_image, draw_images
 from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe
-from navarena.learning.perception.vocabularies import class_names, class_table, vocabularies
 from navarena.learning.recipes.catalog import RECIPES
 from navarena.mapping.semantic_map import CLASSES, label_table
+from navarena.mapping.vocabularies import class_names, class_table, vocabularies
 from navarena.scenes.houses.vocabulary import BENCHMARKS
 from navarena.simulation.world import World
 from worlds import ROOMS, draw_navmesh, draw_scene

@@ -13,17 +13,20 @@ from navarena.learning.auxiliaries.losses import (
     count_pairs,
     find_categories,
     goal_distance_loss,
+    goal_mask_loss,
     inverse_dynamics_loss,
     last_steps,
     progress_loss,
     recognition_loss,
     rotation_loss,
     seen_class_loss,
+    segmentation_loss,
     temporal_distance_loss,
     turn_images,
 )
 from navarena.learning.auxiliaries.settings import Auxiliary
 from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.grounding import PLACE_FEATURES, GroundingNetwork
 from navarena.learning.policy import Judgement, Policy, RecurrentPolicy
 from navarena.learning.storage import Fragment
 from navarena.learning.tensors import Tensor, torch
@@ -37,6 +40,11 @@ DISTANCE_FEATURES = 64
 CONTRAST_FEATURES = 64
 """Of the layer that tells frames apart in CPC|A."""
 
+_GROUNDING = "policy.encoder.images=grounding"
+
+_NETWORKS = {"seen_class": "neural_map.kind=recognised", "goal_mask": _GROUNDING, "segmentation": _GROUNDING}
+"""Kind -> the setting of the network that it teaches, where that is a special one."""
+
 
 @dataclass
 class Watched:
@@ -48,12 +56,14 @@ class Watched:
         encoded: (B, E) float32, of all observations, goals included.
         beliefs: (..., H) float32, outputs of the memory.
         logits: (B, K) float32, of the classifier of the encoder where there is one.
+        compared: what a GroundingNetwork compares, where there is one: (B, F, h, w) and (B, F).
     """
 
     seen: Tensor = None
     encoded: Tensor = None
     beliefs: Tensor = None
     logits: Tensor = None
+    compared: tuple[Tensor, Tensor] | None = None
 
 
 @contextmanager
@@ -73,6 +83,9 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
     def note_logits(module: object, given: object, output: Tensor) -> None:
         watched.logits = output
 
+    def note_compared(module: object, given: object, output: tuple[Tensor, Tensor]) -> None:
+        watched.compared = output[0].float(), output[1].float()
+
     handles = [
         find_visual(policy).register_forward_hook(note_seen),
         policy.encoder.register_forward_hook(note_encoded),
@@ -81,6 +94,9 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
     classifier = dict(policy.encoder.named_children()).get("classifier")
     if classifier is not None:
         handles.append(classifier.register_forward_hook(note_logits))
+    network = find_grounding(policy)
+    if network is not None:
+        handles.append(network.compared.register_forward_hook(note_compared))
     try:
         yield watched
     finally:
@@ -91,6 +107,12 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
 def find_visual(policy: RecurrentPolicy) -> torch.nn.Module:
     """The encoder's image network; the whole encoder if there is none."""
     return dict(policy.encoder.named_children()).get("image_encoder", policy.encoder)
+
+
+def find_grounding(policy: RecurrentPolicy) -> GroundingNetwork | None:
+    """The encoder's network that compares images with the goal; None if there is none."""
+    images = dict(policy.encoder.named_children()).get("images")
+    return images if isinstance(images, GroundingNetwork) else None
 
 
 class AuxiliaryHeads(torch.nn.Module):
@@ -131,12 +153,19 @@ class AuxiliaryHeads(torch.nn.Module):
                 raise InputError(f"expected discrete actions for the auxiliary loss {one.kind}")
             if one.target:
                 require_name(f"target of the auxiliary loss {one.kind}", one.target, known)
-                if one.kind == "recognition" and not known[one.target].dtype.startswith("int"):
-                    raise InputError(f"expected category numbers for recognition, got {one.target}")
-            if one.kind != "seen_class":
+                if one.kind in ("recognition", "segmentation") and not known[one.target].classes:
+                    raise InputError(
+                        f"expected classes of every scene alike for {one.kind}, got {one.target}; "
+                        "name semantic_classes among the targets"
+                    )
+            if one.kind in _NETWORKS and watched.logits is None and watched.compared is None:
+                raise InputError(f"expected {_NETWORKS[one.kind]} for {one.kind}, got another network")
+            if one.kind == "segmentation":
+                self.heads[one.kind] = torch.nn.Conv2d(PLACE_FEATURES, known[one.target].classes, 1)
+            elif one.kind == "recognition":
+                self.heads[one.kind] = torch.nn.Linear(seen, known[one.target].classes)
+            elif one.kind not in _NETWORKS:
                 self.heads[one.kind] = _make_head(one, seen, belief, actions, encoded)
-            elif watched.logits is None:
-                raise InputError("expected neural_map.kind=recognised for seen_class, got no classifier")
 
     def compute(
         self, policy: RecurrentPolicy, part: Fragment, watched: Watched, generator: np.random.Generator
@@ -158,6 +187,8 @@ class AuxiliaryHeads(torch.nn.Module):
             if one.kind == "seen_class":
                 logits = _take(watched.logits.float().reshape(steps, slots, -1), part).flatten(0, 1)
                 loss = seen_class_loss(logits, _take(part.observations[one.target], part).flatten())
+            elif one.kind in ("goal_mask", "segmentation"):
+                loss = self._ground(one, policy, part, watched, generator)
             elif one.kind == "goal_distance":
                 predicted = self.heads[one.kind](watched.encoded).reshape(steps, slots)
                 target = part.observations[one.target].reshape(steps, slots)
@@ -167,6 +198,27 @@ class AuxiliaryHeads(torch.nn.Module):
             total = total + one.weight * loss
             row[f"{one.kind}_loss"] = float(loss.detach())
         return total, row
+
+    def _ground(
+        self,
+        one: Auxiliary,
+        policy: RecurrentPolicy,
+        part: Fragment,
+        watched: Watched,
+        generator: np.random.Generator,
+    ) -> Tensor:
+        """The loss of "goal_mask" or of "segmentation"."""
+        network = find_grounding(policy)
+        if network is None or watched.compared is None:
+            raise InputError(f"expected {_NETWORKS[one.kind]} for {one.kind}, got another network")
+        target = _take(part.observations[one.target], part).flatten(0, 1)
+        compared = (values.unflatten(0, part.mask.shape) for values in watched.compared)
+        places, wanted = (_take(values, part).flatten(0, 1) for values in compared)
+        if one.kind == "segmentation":
+            count = max(1, round(one.share * len(places)))
+            rows = torch.from_numpy(generator.permutation(len(places))[:count]).to(places.device)
+            return segmentation_loss(self.heads[one.kind](torch.relu(places[rows])), target[rows])
+        return goal_mask_loss(network.locate(places, wanted), target)
 
     def _compute_one(
         self,
@@ -183,7 +235,7 @@ class AuxiliaryHeads(torch.nn.Module):
             return progress_loss(_take(head(beliefs)[..., 0], part), _take(target, part))
         if one.kind == "recognition":
             labels = _take(part.observations[one.target], part)
-            return recognition_loss(_take(head(seen), part), find_categories(labels, one.categories))
+            return recognition_loss(_take(head(seen), part), find_categories(labels, head.out_features))
         if one.kind == "inverse_dynamics":
             following = torch.cat((seen[1:], seen[-1:]))
             is_move = part.actions != self._declaration
@@ -252,7 +304,6 @@ def _make_head(one: Auxiliary, seen: int, belief: int, actions: int, encoded: in
     sizes = {
         "inverse_dynamics": (2 * seen, actions - 1),
         "rotation": (seen, 4),
-        "recognition": (seen, one.categories),
         "temporal_distance": (2 * seen, 1),
     }
     return torch.nn.Linear(*sizes[one.kind])

@@ -2,6 +2,9 @@
 
 from navarena.learning.tensors import Tensor, torch
 
+GOAL_WEIGHT = 10.0
+"""Of places that show the goal in `goal_mask_loss`: less than 1 % of all do."""
+
 
 def mean_of(values: Tensor, counted: Tensor) -> Tensor:
     """() float32: the mean of `values` where `counted` (the same shape, bool) is True; 0 where none is."""
@@ -102,6 +105,32 @@ def seen_class_loss(logits: Tensor, classes: Tensor) -> Tensor:
         classes: (B,) of whole numbers, 0 to K - 1.
     """
     return torch.nn.functional.cross_entropy(logits, classes.long())
+
+
+def goal_mask_loss(logits: Tensor, masks: Tensor) -> Tensor:
+    """Where the goal is: mean binary cross-entropy over places, () float32; the goal weighs GOAL_WEIGHT.
+
+    Args:
+        logits: (B, h, w) float32.
+        masks: (B, H, W, 1) uint8, 1 where a pixel shows the goal; of a place, the share of such pixels.
+    """
+    shares = torch.nn.functional.adaptive_avg_pool2d(masks[..., 0].float()[:, None], logits.shape[1:])[:, 0]
+    weight = logits.new_tensor(GOAL_WEIGHT)
+    return torch.nn.functional.binary_cross_entropy_with_logits(logits, shares, pos_weight=weight)
+
+
+def segmentation_loss(logits: Tensor, classes: Tensor) -> Tensor:
+    """What stands at every place: mean cross-entropy over places, () float32; void counts as any class.
+
+    Args:
+        logits: (B, K, h, w) float32.
+        classes: (B, H, W, 1) of whole numbers below K; the pixel in the middle of a place counts.
+    """
+    (height, width), (rows, columns) = classes.shape[1:3], logits.shape[2:]
+    down = ((torch.arange(rows, device=classes.device) + 0.5) * height / rows).long()
+    across = ((torch.arange(columns, device=classes.device) + 0.5) * width / columns).long()
+    middle = classes[:, down][:, :, across, 0].long()
+    return torch.nn.functional.cross_entropy(logits, middle)
 
 
 def find_categories(labels: Tensor, categories: int) -> Tensor:

@@ -7,11 +7,11 @@ from navarena.core.errors import InputError
 
 Kind = Literal[
     "progress", "goal_distance", "inverse_dynamics", "rotation", "recognition", "seen_class", "cpc_action",
-    "temporal_distance",
+    "temporal_distance", "goal_mask", "segmentation",
 ]  # fmt: skip
 """What an auxiliary loss predicts: see the functions of navarena.learning.auxiliaries.heads."""
 
-_WITH_TARGET = ("progress", "goal_distance", "recognition", "seen_class")
+_WITH_TARGET = ("progress", "goal_distance", "recognition", "seen_class", "goal_mask", "segmentation")
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Auxiliary:
         kind: what is predicted.
         weight: by which the loss is added to that of the policy.
         target: name of the observation that holds what is to be predicted, for "progress" and
-            "goal_distance" (1 number), "recognition" (an image of category numbers) and "seen_class" (1
-            category number); the recipe lists it among its `targets`.
-        categories: C, of "recognition": those of the numbers 0 to C - 1; the image may show others.
+            "goal_distance" (1 number), "recognition" and "segmentation" (an image of classes that are the
+            same in every scene), "seen_class" (1 category number) and "goal_mask" (an image of 0 and 1); the
+            recipe lists it among its `targets`.
         horizons: numbers of steps ahead that "cpc_action" predicts.
-        share: of the frames from which "cpc_action" and "temporal_distance" predict, and which "rotation"
-            turns.
+        share: of the frames from which "cpc_action" and "temporal_distance" predict, which "rotation"
+            turns, and whose classes "segmentation" tells.
         pairs: "within" an episode, both its steps; or those of RobustNav's "code", where only a
             declaration parts two steps, and the last step stands beside itself. For "inverse_dynamics".
 
@@ -37,14 +37,13 @@ class Auxiliary:
     kind: Kind
     weight: float
     target: str = ""
-    categories: int = 64
     horizons: tuple[int, ...] = (1, 2, 4, 8, 16)
     share: float = 0.25
     pairs: Literal["within", "code"] = "within"
 
     def __post_init__(self) -> None:
-        if self.weight <= 0 or not 0 < self.share <= 1 or self.categories < 1:
-            raise InputError(f"expected a positive weight and categories, and a share up to 1, got {self}")
+        if self.weight <= 0 or not 0 < self.share <= 1:
+            raise InputError(f"expected a positive weight, and a share up to 1, got {self}")
         if (self.kind in _WITH_TARGET) != bool(self.target):
             raise InputError(f"expected a target for {', '.join(_WITH_TARGET)} alone, got {self}")
         if not self.horizons or min(self.horizons) < 1:
@@ -63,13 +62,22 @@ INVERSE_DYNAMICS = Auxiliary("inverse_dynamics", 0.001)
 ROTATION = Auxiliary("rotation", 0.01)
 """RobustNav's rotation prediction (RP), of weight 0.01; the policy itself sees upright images."""
 
-RECOGNITION = Auxiliary("recognition", 0.25, target="semantic")
+CLASSES = "semantic_classes"
+"""The sensor of true classes; categories of `semantic` have other numbers in every scene."""
+
+RECOGNITION = Auxiliary("recognition", 0.25, target=CLASSES)
 """Which categories are in view, of weight 0.25: that of each auxiliary loss of Marza et al. on MultiON's
 agents (teaching_agents_how_to_map, ppo_multinav.yaml 48-50)."""
 
 SEEN_CLASS = Auxiliary("seen_class", 0.25, target="nearest_seen_class")
 """ObjRecogMap's: which goal object is in view, said by the classifier whose word the policy writes into its
 map. MultiON's paper gives no weight: that of RECOGNITION."""
+
+GOAL_MASK = Auxiliary("goal_mask", 1.0, target="goal_mask")
+"""Where in the image the goal is, said by a GroundingNetwork (policy.encoder.images=grounding); ours."""
+
+SEGMENTATION = Auxiliary("segmentation", 0.25, target=CLASSES)
+"""What stands at every place of a GroundingNetwork; ours."""
 
 CPC_ACTION = Auxiliary("cpc_action", 0.1)
 """AllenAct's CPC|A of 1, 2, 4, 8 and 16 steps, of weight 0.1 (mixins.py)."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
-from navarena.learning.inputs import InputSpec
+from navarena.learning.inputs import GOAL_VECTOR, InputSpec
 from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.networks.encoder_settings import EncoderSettings
-from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images
+from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images, scale_goals
+from navarena.learning.networks.grounding import GroundingNetwork
 from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.networks.resnet import ResNet, shrink
@@ -42,8 +43,8 @@ class EmbeddedEncoder(Encoder):
         number_features: of each layer and table.
         settings: which networks read images and maps.
 
-    Raises InputError for images of different sizes or too small ones, for too small maps, and
-    UnknownNameError for numbers without features.
+    Raises InputError for images of different sizes or too small ones, for too small maps, for images that are
+    grounded without a goal, and UnknownNameError for numbers without features.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class EmbeddedEncoder(Encoder):
         settings: EncoderSettings,
     ) -> None:
         super().__init__()
+        self._unit_goals = settings.goals == "unit"
         self._images = [one for one in inputs if one.is_image]
         self._maps = [one for one in inputs if one.is_map]
         self._numbers = [one for one in inputs if not (one.is_image or one.is_map)]
@@ -62,12 +64,18 @@ class EmbeddedEncoder(Encoder):
         goals = [one for one in self._numbers if one.classes] if settings.weighs_maps else []
         self._goal = goals[0].name if goals else ""
         count = goals[0].classes if goals else 0
+        self._grounded = _find_goal(inputs) if settings.images == "grounding" else ""
         self.maps = torch.nn.ModuleDict({one.name: MapEncoder(one, settings, count) for one in self._maps})
         if self._images:
             channels, height, width = measure_images(self._images)
             if settings.resize:
                 height = width = settings.resize
-            self.images = _make_image_network(channels, height, width, image_features, settings)
+            sizes = channels, height, width, image_features
+            self.images = (
+                GroundingNetwork(*sizes, number_features)
+                if self._grounded
+                else _make_image_network(*sizes, settings)
+            )
             self.features += image_features
         self.numbers = torch.nn.ModuleDict(
             {
@@ -79,13 +87,19 @@ class EmbeddedEncoder(Encoder):
     def forward(self, observations: Tree) -> Tensor:
         goals = observations[self._goal] if self._goal else None
         parts = [self.maps[one.name](observations[one.name], goals) for one in self._maps]
+        numbers = {one.name: self._read_number(one, observations[one.name]) for one in self._numbers}
         if self._images:
             images = self._read_images(observations)
             is_residual = isinstance(self.images, ResNetEncoder)
-            parts.append(self.images(stack_images(images, 0.0, 255.0) if is_residual else images))
-        for one in self._numbers:
-            parts.append(apply_number_layer(one, self.numbers[one.name], observations[one.name]))
-        return torch.cat(parts, 1)
+            goal = (numbers[self._grounded],) if self._grounded else ()
+            parts.append(self.images(stack_images(images, 0.0, 255.0) if is_residual else images, *goal))
+        return torch.cat((*parts, *numbers.values()), 1)
+
+    def _read_number(self, one: InputSpec, values: Tensor) -> Tensor:
+        """(B, number_features) features of the `values` (B, K) of the input `one`."""
+        if one.name.startswith(GOAL_VECTOR):
+            values = scale_goals(values, self._unit_goals)
+        return apply_number_layer(one, self.numbers[one.name], values)
 
     def learn_statistics(self, observations: Tree) -> None:
         if self._images and isinstance(self.images, ResNetEncoder):
@@ -100,6 +114,17 @@ class EmbeddedEncoder(Encoder):
         """The images (B, H, W, C), resized where the settings say so."""
         images = [observations[one.name] for one in self._images]
         return [resize(one, self._resize) for one in images] if self._resize else images
+
+
+def _find_goal(inputs: Sequence[InputSpec]) -> str:
+    """The input that says what is looked for: one vector, or one category."""
+    found = [one.name for one in inputs if one.name.startswith(GOAL_VECTOR) or one.classes]
+    if len(found) != 1 or not any(one.is_image for one in inputs):
+        raise InputError(
+            "expected images and one goal as a vector or a category for images=grounding, got "
+            f"{', '.join(one.name for one in inputs)}"
+        )
+    return found[0]
 
 
 def _make_image_network(
@@ -190,6 +215,8 @@ def make_number_layer(
     """
     if one.classes:
         return torch.nn.Embedding(one.classes + spare, features)
+    if one.name.startswith(GOAL_VECTOR):
+        return torch.nn.Linear(one.shape[0], features)
     if one.name not in NUMBERS:
         raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
     return torch.nn.Linear(one.shape[0] if is_plain else NUMBERS[one.name][0], features)
@@ -201,4 +228,5 @@ def apply_number_layer(
     """(B, features) float32 features of the `values` (B, K) of input `one`, by its layer."""
     if one.classes:
         return layer(values.long()).flatten(1)
+    is_plain = is_plain or one.name.startswith(GOAL_VECTOR)
     return layer(values.float() if is_plain else NUMBERS[one.name][1](values.float()))

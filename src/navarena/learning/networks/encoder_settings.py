@@ -22,7 +22,9 @@ class EncoderSettings:
             network that is not trained, whose map of features is compressed and joined with the goal at every
             place, for colour and depth each. "frozen_resnet50" and "frozen_clip_resnet50": the same behind a
             larger ImageNet network, and behind CLIP's, as EmbCLIP has it. "clip_resnet50": GOAT-Bench's,
-            CLIP's network of colours, which is not trained, beside the goal as a vector.
+            CLIP's network of colours, which is not trained, beside the goal as a vector. "grounding": four
+            convolutions, whose features are compared with the goal place by place; the auxiliary loss
+            `goal_mask` teaches where it is.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
         base_planes: of a ResNet that is trained: channels after its first convolution.
@@ -63,6 +65,7 @@ class EncoderSettings:
         "frozen_resnet50",
         "frozen_clip_resnet50",
         "clip_resnet50",
+        "grounding",
     ] = "small"
     numbers: Literal["joined", "embedded"] = "joined"
     base_planes: int = 32

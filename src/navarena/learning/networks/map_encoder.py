@@ -126,7 +126,7 @@ class MapEncoder(torch.nn.Module):
         folded = [
             torch.einsum("oekl,ce->ockl", part, table.weight) for part, table in zip(parts, self.tables)
         ]
-        plain = torch.cat(folded, 1)[None]
+        plain = torch.cat(folded, 1)[None].to(self.tables[0].weight.dtype)  # products may be of bfloat16
         if self.relevance is None:
             return plain
         return plain + torch.einsum("gc,okl->gockl", self.relevance.weight, parts[-1][:, 0])

@@ -11,7 +11,7 @@ from navarena.learning.perception.images import load_images
 from navarena.learning.perception.labelling import SegmenterLabeller
 from navarena.learning.perception.scoring import count_confusions
 from navarena.learning.perception.settings import ImageSettings
-from navarena.learning.perception.vocabularies import class_names
+from navarena.mapping.vocabularies import class_names
 
 
 def make_score_settings(

@@ -20,7 +20,7 @@ from navarena.learning.perception import choosing
 from navarena.learning.perception.choosing import choose_images, count_classes
 from navarena.learning.perception.houses import first_scene_ids
 from navarena.learning.perception.settings import ImageSettings
-from navarena.learning.perception.vocabularies import class_names, class_table
+from navarena.mapping.vocabularies import class_names, class_table
 from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Embodiment

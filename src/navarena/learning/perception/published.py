@@ -5,7 +5,7 @@ from pathlib import Path
 from navarena.learning.checkpoints.fitted import save_fitted
 from navarena.learning.perception.labelling import SegmenterInfo
 from navarena.learning.perception.rednet import PAPER_SIZE, load_published
-from navarena.learning.perception.vocabularies import MAP_VOCABULARY, class_names
+from navarena.mapping.vocabularies import MAP_VOCABULARY, class_names
 
 PROTOCOL = "ir2r-ce-v1"
 """Whose paper published them."""

@@ -21,7 +21,7 @@ from navarena.learning.perception.images import LabelledImages, load_images
 from navarena.learning.perception.lite0 import FrozenTrunk
 from navarena.learning.perception.probing import fit_probe, score_probe
 from navarena.learning.perception.settings import ImageSettings
-from navarena.learning.perception.vocabularies import class_names
+from navarena.mapping.vocabularies import class_names
 
 CLEAN = "clean"
 

@@ -12,10 +12,10 @@ from navarena.learning.perception.images import HouseImages, LabelledImages, loa
 from navarena.learning.perception.labelling import SegmenterInfo, stack_images
 from navarena.learning.perception.settings import SegmenterRecipe
 from navarena.learning.perception.unet import Corner, compute_loss
-from navarena.learning.perception.vocabularies import class_names
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
 from navarena.learning.trainings.fitting import Fitting
+from navarena.mapping.vocabularies import class_names
 
 
 class SegmenterTraining(Fitting[SegmenterRecipe, SegmenterInfo]):

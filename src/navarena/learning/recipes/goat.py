@@ -4,29 +4,29 @@ Goals are vectors of an encoder: at the paper's sizes of CLIP's RN50 in weights/
 beside), at small ones of the joint space in runs/train/joint-small (`navarena train joint-small`); sensors=
 names others. The modality is an observation, too, where current_subtask stands among the sensors.
 
-Sizes of the small ones: colour and depth of 64 x 36, three convolutions, vectors of one length through a
-layer of 128, an LSTM of 2 x 256; 1,344,776 parameters with seven actions and vectors of 256.
+Sizes of the small ones: colour and depth of 64 x 36, four convolutions that are compared with the goal place
+by place, the map of what was seen (64 x 64 cells), vectors of one length through a layer of 64, an LSTM of
+2 x 256; 3,572,585 parameters with seven actions and vectors of 256.
 
 The binocular ones see a goal's image itself, beside the same inputs: 2,256,391 parameters with six actions,
 549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train cross-view-small`).
 
-The small ones imitate `modular-goat-gt`, which explores and knows what it has seen, and go on by PPO. Their
-core-hours are those of `ovon-small` with vectors of `words`, frame by frame, and of the binocular ones those
-of a few updates.
+The small ones imitate shortest paths, and go on by PPO. Their core-hours are those of `ovon-small` with
+vectors of `words`, frame by frame, and of the binocular ones those of a few updates.
 """
 
 from dataclasses import replace
 
+from navarena.learning.auxiliaries.settings import CLASSES
 from navarena.learning.inputs import GOAL_IMAGE, GOAL_VECTOR
 from navarena.learning.networks.encoder_settings import EncoderSettings
+from navarena.learning.recipes.objectnav import SEARCH, SEARCH_POLICY, SEARCH_PPO
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     HABITAT_DDPPO,
-    ImitationSettings,
     OptimiserSettings,
     PolicySettings,
     Schedule,
-    constant,
 )
 
 CLIP = "open-clip:weights/clip-rn50"
@@ -100,40 +100,15 @@ INSTANCE_IMAGENAV_PAPER = replace(
 )
 """The recipe `instance-imagenav-paper`."""
 
-_IMITATION = ImitationSettings(
-    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
-    minibatches=4,
-    teacher="modular-goat-gt",
-    teacher_share=constant(0.5),
-    veto=0.9,
-    # steps per inflection in demonstrations of exploration (naokiyokoyama/ovon, algos/dagger.py)
-    inflection_weight=2.11,
-)
-
-_PPO = replace(
-    HABITAT_DDPPO,
-    optimiser=OptimiserSettings(rate=Schedule(1e-4, 0.0), max_gradient=0.2),
-    normalise="variance",
-    # values learn alone at first: advantages of random ones would undo what was imitated
-    critic_share=0.05,
-    actor_ramp=0.05,
-)
-
 GOAT_DAGGER_SMALL = Recipe(
-    description="GOAT-Bench, one policy for all goals: DAgger from an exploring teacher",
+    description="GOAT-Bench, one policy for all goals: DAgger from shortest paths",
     # beyond so many actions a learner is lost, and the next goal begins
     protocol="goat-v1+subtask_budget=300+max_steps=1500",
-    sensors=("rgb", "depth", f"{GOAL_VECTOR}:{JOINT}", "gps", "compass"),
-    method=_IMITATION,
+    sensors=("occupancy_map", "rgb", "depth", f"{GOAL_VECTOR}:{JOINT}", "gps", "compass"),
+    targets=("goal_mask", CLASSES),
+    method=SEARCH,
     image_size=(64, 36),
-    policy=PolicySettings(
-        memory="lstm",
-        hidden=256,
-        layers=2,
-        number_features=128,
-        encoder=EncoderSettings(goals="unit"),
-        temperature=0.5,
-    ),
+    policy=SEARCH_POLICY,
     precision="auto",
     # an episode's end is not a goal's: agents of the benchmark never end one by themselves
     masked=("stop",),
@@ -144,7 +119,7 @@ GOAT_DAGGER_SMALL = Recipe(
 
 OVON_DAGGER_SMALL = replace(
     GOAT_DAGGER_SMALL,
-    description="GOAT-Bench's skill for names of objects: DAgger from an exploring teacher",
+    description="GOAT-Bench's skill for names of objects: DAgger from shortest paths",
     protocol="ovon-v1+max_steps=300",
     masked=(),
     frames=1_000_000,
@@ -154,25 +129,28 @@ OVON_DAGGER_SMALL = replace(
 
 LANGUAGENAV_DAGGER_SMALL = replace(
     OVON_DAGGER_SMALL,
-    description="GOAT-Bench's skill for descriptions: DAgger from an exploring teacher",
+    description="GOAT-Bench's skill for descriptions: DAgger from shortest paths",
     protocol="languagenav-v1+max_steps=300",
 )
 """The recipe `languagenav-dagger-small`."""
 
 INSTANCE_IMAGENAV_DAGGER_SMALL = replace(
     OVON_DAGGER_SMALL,
-    description="GOAT-Bench's skill for images: DAgger from an exploring teacher",
+    description="GOAT-Bench's skill for images: DAgger from shortest paths",
     protocol="instance-imagenav-v1+max_steps=300",
 )
 """The recipe `instance-imagenav-dagger-small`."""
 
 INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL = replace(
     INSTANCE_IMAGENAV_DAGGER_SMALL,
-    description="GOAT-Bench's skill for images, by a binocular network: DAgger from an exploring teacher",
+    description="GOAT-Bench's skill for images, by a binocular network: DAgger from shortest paths",
     sensors=("rgb", "depth", GOAL_IMAGE, "gps", "compass"),
+    targets=(),
+    method=replace(SEARCH, auxiliaries=()),
     policy=replace(
         GOAT_DAGGER_SMALL.policy,
-        encoder=replace(GOAT_DAGGER_SMALL.policy.encoder, binocular=CROSS_VIEW),
+        number_features=128,
+        encoder=EncoderSettings(goals="unit", binocular=CROSS_VIEW),
     ),
     core_hours=1.0,
 )
@@ -185,7 +163,7 @@ def reinforce(first: str, imitated: Recipe) -> Recipe:
     return replace(
         imitated,
         description=f"{name}: {first}, then PPO",
-        method=_PPO,
+        method=replace(SEARCH_PPO, auxiliaries=imitated.method.auxiliaries),
         steps=64,
         frames=1_000_000,
         core_hours=0.3,
@@ -215,7 +193,7 @@ GOAT_PPO_SMALL = replace(
     GOAT_SMALL,
     description="GOAT-Bench, one policy for all goals: PPO from scratch, the control",
     method=replace(
-        _PPO,
+        SEARCH_PPO,
         optimiser=OptimiserSettings(Schedule(2.5e-4, 0.0), max_gradient=0.2),
         critic_share=0.0,
         actor_ramp=0.0,

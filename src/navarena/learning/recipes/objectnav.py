@@ -1,12 +1,84 @@
-"""Recipes of ObjectNav by continuous control: the Habitat challenge of 2023, from colour and depth.
+"""Recipes of ObjectNav: the Habitat challenges, from colour and depth; and what searching policies share.
 
-Sizes: images of 48 x 64 (portrait, as the camera is), three convolutions, a GRU of 256; 596,969 parameters.
+The challenge of 2020 is imitated first, then reinforced. The policy compares places of the image with the
+goal, and sees the map of what it has seen; GOAT-Bench's (goat.py) do the same.
+
+The challenge of 2023 is continuous control: images of 48 x 64 (portrait, as the camera is), three
+convolutions, a GRU of 256; 596,969 parameters.
 """
 
 from dataclasses import replace
 
+from navarena.learning.auxiliaries.settings import CLASSES, GOAL_MASK, SEGMENTATION
+from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.settings import HABITAT_DDPPO, PolicySettings, Schedule
+from navarena.learning.settings import (
+    HABITAT_DDPPO,
+    ImitationSettings,
+    OptimiserSettings,
+    PolicySettings,
+    Schedule,
+)
+
+SEARCH = ImitationSettings(
+    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
+    minibatches=4,
+    # the teacher takes many steps at first, so that episodes come to where the goal is in view: where
+    # learners led half of them, they were lost, nine frames of ten showed no goal, and none was found
+    mixing="step",
+    teacher_share=Schedule(0.9, 0.1),
+    veto=0.9,
+    # steps per inflection in demonstrations of exploration (naokiyokoyama/ovon, algos/dagger.py)
+    inflection_weight=2.11,
+    auxiliaries=(GOAL_MASK, SEGMENTATION),
+)
+"""Imitation of shortest paths by policies that must search."""
+
+SEARCH_POLICY = PolicySettings(
+    memory="lstm",
+    hidden=256,
+    layers=2,
+    encoder=EncoderSettings(images="grounding", numbers="embedded", maps="small", goals="unit"),
+    temperature=0.5,
+)
+"""The policies that imitate so."""
+
+SEARCH_PPO = replace(
+    HABITAT_DDPPO,
+    optimiser=OptimiserSettings(rate=Schedule(1e-4, 0.0), max_gradient=0.2),
+    normalise="variance",
+    # values learn alone at first: advantages of random ones would undo what was imitated
+    critic_share=0.05,
+    actor_ramp=0.05,
+    auxiliaries=(GOAL_MASK, SEGMENTATION),
+)
+"""Their reinforcement."""
+
+OBJECTNAV_RGBD_DAGGER_SMALL = Recipe(
+    description="ObjectNav of 2020 from colours, depth and a map of what was seen: DAgger",
+    # beyond so many actions a learner is lost
+    protocol="objectnav-habitat2020-v1+max_steps=300",
+    sensors=("occupancy_map", "rgb", "depth", "objectgoal", "gps", "compass"),
+    targets=("goal_mask", CLASSES),
+    method=SEARCH,
+    image_size=(48, 64),
+    policy=SEARCH_POLICY,
+    precision="auto",
+    frames=800_000,
+    core_hours=0.5,
+)
+"""The recipe `objectnav-rgbd-dagger-small`."""
+
+OBJECTNAV_RGBD_SMALL = replace(
+    OBJECTNAV_RGBD_DAGGER_SMALL,
+    description="ObjectNav of 2020: objectnav-rgbd-dagger-small, then PPO",
+    method=SEARCH_PPO,
+    steps=64,
+    frames=1_000_000,
+    core_hours=0.6,
+    first="objectnav-rgbd-dagger-small",
+)
+"""The recipe `objectnav-rgbd-small`."""
 
 OBJECTNAV_STRETCH_SMALL = Recipe(
     description="ObjectNav with velocities (tanh-Gaussian) by PPO",

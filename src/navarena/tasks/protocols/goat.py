@@ -15,8 +15,9 @@ from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import apply_options
 from navarena.tasks.protocols.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
-from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, plan_subtasks
+from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, numbers_of, plan_subtasks
 from navarena.tasks.protocols.object_goal_task import require_world
+from navarena.tasks.sensors.goal_mask import SceneGoalState
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
 from navarena.tasks.task import Actions, StepResult, Task
 
@@ -46,7 +47,7 @@ challenges is taken."""
 MOVES = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
 
 
-class GoatState(LifelongGoalState):
+class GoatState(LifelongGoalState, SceneGoalState):
     """State of GOAT-Bench's episodes in N slots.
 
     Attributes:
@@ -63,6 +64,10 @@ class GoatState(LifelongGoalState):
         if progress is None:
             raise InputError(f"expected an episode in slot {slot}, got none yet; call begin first")
         return progress
+
+    def current_ids(self, slot: int) -> frozenset[int]:
+        progress = self.progress[slot]
+        return frozenset() if progress is None else numbers_of(progress.subtasks[progress.current])
 
 
 class Goat(Task[GoatState]):
@@ -296,9 +301,7 @@ class Goat(Task[GoatState]):
 
     def goal_ids(self, state: GoatState, slot: int) -> list[frozenset[int]]:
         """The objects of the scene that count for each sub-task; none where it is not labelled."""
-        subtasks = state.progress_of(slot).subtasks
-        listed = [[one.object_id for one in subtask.instances] for subtask in subtasks]
-        return [frozenset(int(one) for one in ids if one.isdecimal()) for ids in listed]
+        return [numbers_of(subtask) for subtask in state.progress_of(slot).subtasks]
 
     def shortest_path(
         self, simulator: Simulator, state: GoatState, slot: int, start: Float[np.ndarray, "3"]

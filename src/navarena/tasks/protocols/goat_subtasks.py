@@ -111,6 +111,11 @@ def plan_subtasks(world: World, episode: Episode) -> SubtaskProgress:
     return SubtaskProgress(subtasks, tuple(places), tuple(objects))
 
 
+def numbers_of(subtask: Subtask) -> frozenset[int]:
+    """Ids of the objects of the scene that fulfil a sub-task; none where its file names them otherwise."""
+    return frozenset(int(one.object_id) for one in subtask.instances if one.object_id.isdecimal())
+
+
 def _find_places(world: World, subtask: Subtask, where: str) -> Float[np.ndarray, "g 3"]:
     """(G, 3) metres: the view points that the file lists, or else those found in the scene."""
     places = view_point_positions(subtask.instances)

@@ -20,10 +20,11 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.protocols.goal_task import GoalTask
 from navarena.tasks.sensors.class_goal import ClassGoalState
+from navarena.tasks.sensors.goal_mask import SceneGoalState
 
 
-class ObjectGoalState(ClassGoalState):
-    """State of tasks whose goals are objects of the scene.
+class ObjectGoalState(ClassGoalState, SceneGoalState):
+    """State of ObjectNav: goals are the objects of a category.
 
     Attributes:
         goal_objects: for each slot the objects of the scene that fulfil the goal; None without labels.
@@ -32,6 +33,9 @@ class ObjectGoalState(ClassGoalState):
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.goal_objects: list[tuple[SceneObject, ...] | None] = [None] * slots
+
+    def current_ids(self, slot: int) -> frozenset[int]:
+        return frozenset(one.object_id for one in self.goal_objects[slot] or ())
 
 
 ObjectState = TypeVar("ObjectState", bound=ObjectGoalState, default=Any)
@@ -51,7 +55,7 @@ class ObjectGoalTask(GoalTask[ObjectState]):
 
     def goal_ids(self, state: ObjectState, slot: int) -> list[frozenset[int]]:
         """The objects that fulfil the goal; none in scenes without labels."""
-        return [frozenset(one.object_id for one in state.goal_objects[slot] or ())]
+        return [state.current_ids(slot)]
 
     @property
     @abstractmethod

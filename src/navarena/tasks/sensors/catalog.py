@@ -9,6 +9,7 @@ GOAL_SENSORS = Registry(
     {
         "current_subtask": "navarena.tasks.sensors.lifelong_goal:CurrentSubtask",
         "goal_distance": "navarena.tasks.sensors.progress:GoalDistance",
+        "goal_mask": "navarena.tasks.sensors.goal_mask:GoalMask",
         "goal_vector": "navarena.tasks.sensors.goal_vector:GoalVector",
         "image_goal": "navarena.tasks.sensors.lifelong_goal:ImageGoalSensor",
         "instruction": "navarena.tasks.sensors.instruction:Instruction",
@@ -38,6 +39,7 @@ GOAL_SENSORS = Registry(
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
         "progress": "navarena.tasks.sensors.progress:Progress",
         "seen_goals": "navarena.tasks.sensors.seen_goals:SeenGoals",
+        "semantic_classes": "navarena.tasks.sensors.semantic_classes:SemanticClasses",
         "semantic_map": "navarena.tasks.sensors.seen_maps:SemanticMapSensor",
         "semantic_map_iterative": "navarena.tasks.sensors.lasting_maps:IterativeSemanticMap",
         "semantic_map_known": "navarena.tasks.sensors.lasting_maps:KnownSemanticMap",

@@ -1,0 +1,63 @@
+"""The true class of every pixel, numbered alike in all scenes, for losses that predict it."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import InputError
+from navarena.mapping.vocabularies import ALL_CATEGORIES, class_names, class_table
+from navarena.simulation.body import Embodiment
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import TaskState
+
+
+@dataclass(frozen=True)
+class SemanticClasses(GoalSensor):
+    """(H, W, 1) uint8: the true class of every pixel; 0 is void.
+
+    The numbers of `semantic` belong to one scene; these are those of `class_names`, in every scene.
+    `semantic_classes:VOCABULARY` names the classes, such as `semantic_classes:goat`. Of the size of the
+    images of the first camera that takes depth. A target of auxiliary losses.
+
+    Args:
+        vocabulary: as `class_names` takes it; by default every category of generated houses.
+    """
+
+    vocabulary: str = ""
+
+    name = "semantic_classes"
+    takes_argument = "vocabulary"
+    privileged = True
+    channels: ClassVar[tuple[str, ...]] = ("semantic",)
+
+    def __post_init__(self) -> None:
+        if self.vocabulary:
+            object.__setattr__(self, "name", f"{type(self).name}:{self.vocabulary}")
+
+    def spec(self) -> ObservationSpec:
+        raise InputError("expected a body that takes images for semantic_classes, got none; use spec_on")
+
+    def spec_on(self, body: Embodiment) -> ObservationSpec:
+        camera = next((one for one in body.cameras if "depth" in one.channels), None)
+        if camera is None:
+            raise InputError(f"expected a camera of {body.name!r} that takes depth, got none")
+        most = len(class_names(self.vocabulary or ALL_CATEGORIES)) - 1
+        return ObservationSpec((camera.height_px, camera.width_px, 1), np.uint8, 0, most)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        _, images = simulator.observer.image("semantic")
+        for slot, image in enumerate(images):
+            world = simulator.slot_worlds.world(slot)
+            table = _table(self.vocabulary or ALL_CATEGORIES, () if world is None else world.scene.categories)
+            np.take(table, image, out=out[slot, :, :, 0], mode="clip")
+
+
+@cache
+def _table(vocabulary: str, categories: tuple[str, ...]) -> UInt8[np.ndarray, "c"]:
+    """Class numbers by values of semantic images; goal objects that belong to no scene are void."""
+    return np.append(class_table(vocabulary, categories), 0).astype(np.uint8)
