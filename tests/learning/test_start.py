@@ -7,9 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import safetensors.torch  # noqa: E402
+
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
+from navarena.learning.checkpoints.policies import HEADS, load_policy, read_info  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
@@ -35,6 +38,22 @@ def test_weights_are_those_of_the_start(imitated, tmp_path):
     assert same(started._policy.state_dict(), found.state_dict())
     assert not same(own._policy.state_dict(), found.state_dict())
     assert started.frames == 0
+
+
+def test_heads_of_losses_are_those_of_the_start_where_it_has_them(tmp_path):
+    first = replace(TINY.method, auxiliaries=(INVERSE_DYNAMICS,))
+    make_training(tmp_path / "first", replace(TINY, method=first)).run()
+    method = replace(HABITAT_DDPPO, auxiliaries=(INVERSE_DYNAMICS, ROTATION))
+    recipe = replace(PPO, method=method)
+    own, started = (
+        make_training(tmp_path / name, one)._policy.auxiliaries.heads
+        for name, one in (("own", recipe), ("started", replace(recipe, start=str(tmp_path / "first"))))
+    )
+    saved = safetensors.torch.load_file(tmp_path / "first" / HEADS)
+    for name, value in started["inverse_dynamics"].state_dict().items():
+        assert torch.equal(value, saved[f"heads.inverse_dynamics.{name}"])
+        assert not torch.equal(value, own["inverse_dynamics"].state_dict()[name])
+    assert same(started["rotation"].state_dict(), own["rotation"].state_dict()), "it had none"
 
 
 def test_it_goes_on_from_itself_and_not_from_the_start(imitated, tmp_path):

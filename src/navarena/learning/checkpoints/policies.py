@@ -35,7 +35,7 @@ from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import InputSpec
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.settings import PolicySettings
-from navarena.learning.tensors import safetensors, torch
+from navarena.learning.tensors import Tensor, safetensors, torch
 
 FORMAT = "navarena-checkpoint-v1"
 AUXILIARIES = "auxiliaries."
@@ -220,10 +220,7 @@ def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind:
 
     Raises InputError for a checkpoint without this loss, FileError for a damaged one.
     """
-    data = read_bytes(Path(folder) / HEADS, "heads") if info.heads_sha256 else b""
-    if data and hashlib.sha256(data).hexdigest() != info.heads_sha256:
-        raise FileError(f"{Path(folder) / HEADS} does not belong to the {INFO} beside it; copy both again")
-    found = safetensors.load(data) if data else {}
+    found = _read_heads(info, folder)
     own = {name: value for name, value in found.items() if name.startswith(f"heads.{kind}.")}
     if not own:
         raise InputError(
@@ -231,3 +228,22 @@ def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind:
             "it; train one whose recipe has it among method.auxiliaries"
         )
     heads.load_state_dict(own)
+
+
+def continue_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path) -> None:
+    """Copy into `heads` what the checkpoint `info` in `folder` has of their losses; others stay as they are.
+
+    Raises FileError for a damaged one.
+    """
+    own = heads.state_dict()
+    found = _read_heads(info, folder)
+    known = {k: value for k, value in found.items() if k in own and own[k].shape == value.shape}
+    heads.load_state_dict(known, strict=False)
+
+
+def _read_heads(info: CheckpointInfo, folder: Path) -> dict[str, Tensor]:
+    """Name -> weights of all heads of a checkpoint; empty where it has none."""
+    data = read_bytes(Path(folder) / HEADS, "heads") if info.heads_sha256 else b""
+    if data and hashlib.sha256(data).hexdigest() != info.heads_sha256:
+        raise FileError(f"{Path(folder) / HEADS} does not belong to the {INFO} beside it; copy both again")
+    return safetensors.load(data) if data else {}

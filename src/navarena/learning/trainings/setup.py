@@ -23,7 +23,12 @@ from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.agents.fit import find_vocabulary
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads
 from navarena.learning.auxiliaries.proxies import DISTANCES
-from navarena.learning.checkpoints.policies import ActingPolicy, CheckpointInfo, load_policy
+from navarena.learning.checkpoints.policies import (
+    ActingPolicy,
+    CheckpointInfo,
+    continue_heads,
+    load_policy,
+)
 from navarena.learning.cross_view.checkpoint import load_binocular
 from navarena.learning.distributed import Processes
 from navarena.learning.graph_policy import GraphPolicy
@@ -239,7 +244,7 @@ def load_pretrained(policy: ActingPolicy, recipe: Recipe) -> None:
 
 
 def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
-    """Copy the weights that `recipe` starts from into `policy`, frozen ones too; heads of losses stay random.
+    """Copy the weights that `recipe` starts from into `policy`, frozen ones and heads of losses, too.
 
     Args:
         policy: to be trained.
@@ -265,6 +270,9 @@ def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: 
         if ours != other:
             raise InputError(f"expected {name} of {ours} in {folder}, to start from, got {other}")
     policy.load_state_dict(found.state_dict(), strict=False)
+    heads = dict(policy.named_children()).get("auxiliaries")
+    if heads is not None:
+        continue_heads(heads, theirs, folder)
 
 
 def _drop_habits(policy: PolicySettings) -> PolicySettings:
