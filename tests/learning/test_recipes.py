@@ -78,7 +78,7 @@ def test_declarations_are_rare_at_first(tmp_path):
 LONGER = {
     *("multion-smt-dagger-small", "multion-smt-small", "segmenter-small"),
     *("instance-imagenav-binocular-dagger-small", "instance-imagenav-binocular-small"),
-    "robustnav-pointnav-rgb-mixture",
+    *("robustnav-pointnav-rgb-mixture", "goat-ppo-small"),
 }
 """Small recipes beyond 0.8 core-hours."""
 

@@ -112,7 +112,7 @@ GOAT_DAGGER_SMALL = Recipe(
     precision="auto",
     # an episode's end is not a goal's: agents of the benchmark never end one by themselves
     masked=("stop",),
-    frames=1_800_000,
+    frames=1_400_000,
     core_hours=0.8,
 )
 """The recipe `goat-dagger-small`."""
@@ -123,7 +123,7 @@ OVON_DAGGER_SMALL = replace(
     protocol="ovon-v1+max_steps=300",
     masked=(),
     frames=1_000_000,
-    core_hours=0.4,
+    core_hours=0.6,
 )
 """The recipe `ovon-dagger-small`."""
 
@@ -166,7 +166,7 @@ def reinforce(first: str, imitated: Recipe) -> Recipe:
         method=replace(SEARCH_PPO, auxiliaries=imitated.method.auxiliaries),
         steps=64,
         frames=1_000_000,
-        core_hours=0.3,
+        core_hours=0.7,
         first=first,
     )
 
@@ -200,8 +200,8 @@ GOAT_PPO_SMALL = replace(
     ),
     first="",
     # as many as goat-dagger-small and goat-small have together
-    frames=2_800_000,
-    core_hours=0.7,
+    frames=2_400_000,
+    core_hours=1.8,
     declaration_bias=-3.0,
 )
 """The recipe `goat-ppo-small`."""

@@ -75,7 +75,7 @@ OBJECTNAV_RGBD_SMALL = replace(
     method=SEARCH_PPO,
     steps=64,
     frames=1_000_000,
-    core_hours=0.6,
+    core_hours=0.7,
     first="objectnav-rgbd-dagger-small",
 )
 """The recipe `objectnav-rgbd-small`."""
