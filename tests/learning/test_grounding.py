@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, judge_fragment  # noqa: E402
 from navarena.learning.auxiliaries.losses import goal_mask_loss, segmentation_loss  # noqa: E402
-from navarena.learning.auxiliaries.settings import CLASSES, GOAL_MASK, SEGMENTATION  # noqa: E402
+from navarena.learning.auxiliaries.settings import CLASSES, GOAL_MASK, SEEN_CLASS, SEGMENTATION  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.networks.grounding import GroundingNetwork  # noqa: E402
@@ -156,6 +156,8 @@ def test_bad_inputs():
     for one in (GOAL_MASK, SEGMENTATION):
         with pytest.raises(InputError, match=f"policy.encoder.images=grounding for {one.kind}"):
             AuxiliaryHeads(make((RGB, POSE), other), (one,), (RGB, POSE), (MASK, KINDS), 4, 0)
+    with pytest.raises(InputError, match="neural_map.kind=recognised for seen_class"):
+        AuxiliaryHeads(make((RGB, GOAL)), (replace(SEEN_CLASS, target=CLASSES),), (RGB, GOAL), (KINDS,), 4, 0)
     chosen, numbers = (replace(SEGMENTATION, target="semantic"),), InputSpec("semantic", (64, 36, 1), "int32")
     with pytest.raises(InputError, match="classes of every scene alike for segmentation, got semantic"):
         AuxiliaryHeads(make((RGB, GOAL)), chosen, (RGB, GOAL), (numbers,), 4, 0)

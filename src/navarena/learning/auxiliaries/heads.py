@@ -158,7 +158,8 @@ class AuxiliaryHeads(torch.nn.Module):
                         f"expected classes of every scene alike for {one.kind}, got {one.target}; "
                         "name semantic_classes among the targets"
                     )
-            if one.kind in _NETWORKS and watched.logits is None and watched.compared is None:
+            taught = watched.logits if one.kind == "seen_class" else watched.compared
+            if one.kind in _NETWORKS and taught is None:
                 raise InputError(f"expected {_NETWORKS[one.kind]} for {one.kind}, got another network")
             if one.kind == "segmentation":
                 self.heads[one.kind] = torch.nn.Conv2d(PLACE_FEATURES, known[one.target].classes, 1)
