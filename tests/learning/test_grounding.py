@@ -115,6 +115,16 @@ def test_the_policy_sees_the_goal_the_map_and_the_pose():
     assert not torch.equal(policy.encoder(turned)[:, images], base[:, images]), "images are compared with it"
 
 
+def test_the_modality_stands_beside_a_goal():
+    """The vector is what images are compared with, not the category that says how the goal is given."""
+    modality = InputSpec("current_subtask", (1,), "int64", 4)
+    policy = make((modality, RGB, GOAL))
+    seen = {"rgb": torch.full((2, 64, 36, 3), 99, dtype=torch.uint8), "goal_vector:words": torch.ones(2, 8)}
+    features = policy.encoder(seen | {"current_subtask": torch.tensor([[0], [2]])})
+    assert torch.equal(*features[:, : SETTINGS.image_features]), "images do not depend on the modality"
+    assert not torch.equal(*features)
+
+
 def test_maps_without_goals_are_read_in_bfloat16():
     policy = make((MAP, GOAL, RGB))
     maps = torch.randint(0, 3, (4, 64, 64, 1), dtype=torch.uint8)
@@ -147,7 +157,9 @@ def test_bad_inputs():
     with pytest.raises(InputError, match="images and one goal"):
         make((GOAL, POSE))
     with pytest.raises(InputError, match="images and one goal"):
-        make((RGB, GOAL, InputSpec("objectgoal", (1,), "int64", 21)))
+        make(
+            (RGB, InputSpec("multiobjectgoal", (1,), "int64", 8), InputSpec("objectgoal", (1,), "int64", 21))
+        )
     with pytest.raises(InputError, match="multiples of 4 pixels, got 37 x 64"):
         make((InputSpec("rgb", (64, 37, 3), "uint8"), GOAL))
     with pytest.raises(InputError, match="numbers=embedded for images=grounding"):

@@ -84,7 +84,7 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
         watched.logits = output
 
     def note_compared(module: object, given: object, output: tuple[Tensor, Tensor]) -> None:
-        watched.compared = output[0].float(), output[1].float()
+        watched.compared = output
 
     handles = [
         find_visual(policy).register_forward_hook(note_seen),
@@ -218,7 +218,7 @@ class AuxiliaryHeads(torch.nn.Module):
         if one.kind == "segmentation":
             count = max(1, round(one.share * len(places)))
             rows = torch.from_numpy(generator.permutation(len(places))[:count]).to(places.device)
-            return segmentation_loss(self.heads[one.kind](torch.relu(places[rows])), target[rows])
+            return segmentation_loss(self.heads[one.kind](torch.relu(places[rows].float())), target[rows])
         return goal_mask_loss(network.locate(places, wanted), target)
 
     def _compute_one(

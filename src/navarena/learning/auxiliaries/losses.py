@@ -3,7 +3,7 @@
 from navarena.learning.tensors import Tensor, torch
 
 GOAL_WEIGHT = 10.0
-"""Of places that show the goal in `goal_mask_loss`: less than 1 % of all do."""
+"""Of places that show the goal in `goal_mask_loss`, which are few; ours."""
 
 
 def mean_of(values: Tensor, counted: Tensor) -> Tensor:

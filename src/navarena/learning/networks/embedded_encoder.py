@@ -117,8 +117,9 @@ class EmbeddedEncoder(Encoder):
 
 
 def _find_goal(inputs: Sequence[InputSpec]) -> str:
-    """The input that says what is looked for: one vector, or one category."""
-    found = [one.name for one in inputs if one.name.startswith(GOAL_VECTOR) or one.classes]
+    """The input that says what is looked for: one vector, or else one category."""
+    vectors = [one.name for one in inputs if one.name.startswith(GOAL_VECTOR)]
+    found = vectors or [one.name for one in inputs if one.classes and not one.is_image]
     if len(found) != 1 or not any(one.is_image for one in inputs):
         raise InputError(
             "expected images and one goal as a vector or a category for images=grounding, got "

@@ -62,7 +62,7 @@ class GroundingNetwork(torch.nn.Module):
             torch.nn.Flatten(),
             torch.nn.Linear(32 * rows * columns, features),
             torch.nn.ReLU(inplace=True),
-            # auxiliary losses enlarge features of places, which would saturate a memory
+            # the size of what a memory reads does not depend on what auxiliary losses make of the places
             torch.nn.LayerNorm(features),
         )
 
@@ -81,4 +81,5 @@ class GroundingNetwork(torch.nn.Module):
 
     def locate(self, places: Tensor, wanted: Tensor) -> Tensor:
         """(B, h, w) float32 logits that the goals `wanted` (B, F) are at the `places` (B, F, h, w)."""
-        return torch.einsum("bchw,bc->bhw", places.float(), wanted.float()) / SCALE + self.start
+        wanted = (wanted / SCALE).to(places.dtype)  # of places that are of bfloat16, products are too
+        return torch.einsum("bchw,bc->bhw", places, wanted).float() + self.start

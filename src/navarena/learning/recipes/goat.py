@@ -8,8 +8,9 @@ Sizes of the small ones: colour and depth of 64 x 36, four convolutions that are
 by place, the map of what was seen (64 x 64 cells), vectors of one length through a layer of 64, an LSTM of
 2 x 256; 3,572,585 parameters with seven actions and vectors of 256.
 
-The binocular ones see a goal's image itself, beside the same inputs: 2,256,391 parameters with six actions,
-549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train cross-view-small`).
+The binocular ones see a goal's image itself, beside colour, depth and pose, and no map: 2,256,391 parameters
+with six actions, 549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train
+cross-view-small`).
 
 The small ones imitate shortest paths, and go on by PPO. Their core-hours are those of `ovon-small` with
 vectors of `words`, frame by frame, and of the binocular ones those of a few updates.

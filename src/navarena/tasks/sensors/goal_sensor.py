@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, cast
 import numpy as np
 from jaxtyping import Int64
 
+from navarena.core.errors import InputError
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
@@ -52,3 +53,27 @@ class GoalSensor(Sensor, Generic[State]):
     @abstractmethod
     def observe(self, simulator: Simulator, state: State, out: np.ndarray) -> None:
         """Write the observations of all slots into `out` (N, ...)."""
+
+
+class PixelSensor(GoalSensor[State]):
+    """A goal sensor with one whole number for every pixel of the first camera that takes depth.
+
+    Attributes:
+        dtype: of the numbers.
+    """
+
+    dtype: ClassVar[type[np.generic]] = np.uint8
+
+    @abstractmethod
+    def find_highest(self) -> int:
+        """The highest number; 0 is the lowest."""
+
+    def spec(self) -> ObservationSpec:
+        raise InputError(f"expected a body that takes images for {self.name}, got none; use spec_on")
+
+    def spec_on(self, body: Embodiment) -> ObservationSpec:
+        camera = next((one for one in body.cameras if "depth" in one.channels), None)
+        if camera is None:
+            raise InputError(f"expected a camera of {body.name!r} that takes depth, got none")
+        shape = camera.height_px, camera.width_px, 1
+        return ObservationSpec(shape, self.dtype, 0, self.find_highest())

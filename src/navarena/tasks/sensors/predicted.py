@@ -12,13 +12,13 @@ from navarena.mapping.semantic_map import CLASSES
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.goal_sensor import PixelSensor
 from navarena.tasks.sensors.seen_maps import SemanticMapSensor
 from navarena.tasks.task import TaskState
 
 
 @dataclass(frozen=True)
-class SemanticPredicted(GoalSensor):
+class SemanticPredicted(PixelSensor):
     """(H, W, 1) int32: the class of every pixel, predicted by a segmenter; 0 is void.
 
     Of the size of depth images. It looks at colours and depth as they are after corruptions, and at no true
@@ -33,20 +33,14 @@ class SemanticPredicted(GoalSensor):
 
     name = "semantic_predicted"
     takes_argument = "segmenter"
+    dtype = np.int32
     channels: ClassVar[tuple[str, ...]] = ("rgb", "depth")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", _join_name(type(self).name, self.segmenter))
 
-    def spec(self) -> ObservationSpec:
-        raise InputError("expected a body whose images are labelled, got none; use spec_on")
-
-    def spec_on(self, body: Embodiment) -> ObservationSpec:
-        camera = next((one for one in body.cameras if "depth" in one.channels), None)
-        if camera is None:
-            raise InputError(f"expected a camera of {body.name!r} that takes depth, got none")
-        most = len(find_labeller(self.segmenter).classes) - 1
-        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, most)
+    def find_highest(self) -> int:
+        return len(find_labeller(self.segmenter).classes) - 1
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         placed = simulator.slot_worlds.row >= 0

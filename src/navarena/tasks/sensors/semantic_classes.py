@@ -7,17 +7,14 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import UInt8
 
-from navarena.core.errors import InputError
 from navarena.mapping.vocabularies import ALL_CATEGORIES, class_names, class_table
-from navarena.simulation.body import Embodiment
-from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.goal_sensor import PixelSensor
 from navarena.tasks.task import TaskState
 
 
 @dataclass(frozen=True)
-class SemanticClasses(GoalSensor):
+class SemanticClasses(PixelSensor):
     """(H, W, 1) uint8: the true class of every pixel; 0 is void.
 
     The numbers of `semantic` belong to one scene; these are those of `class_names`, in every scene.
@@ -39,15 +36,8 @@ class SemanticClasses(GoalSensor):
         if self.vocabulary:
             object.__setattr__(self, "name", f"{type(self).name}:{self.vocabulary}")
 
-    def spec(self) -> ObservationSpec:
-        raise InputError("expected a body that takes images for semantic_classes, got none; use spec_on")
-
-    def spec_on(self, body: Embodiment) -> ObservationSpec:
-        camera = next((one for one in body.cameras if "depth" in one.channels), None)
-        if camera is None:
-            raise InputError(f"expected a camera of {body.name!r} that takes depth, got none")
-        most = len(class_names(self.vocabulary or ALL_CATEGORIES)) - 1
-        return ObservationSpec((camera.height_px, camera.width_px, 1), np.uint8, 0, most)
+    def find_highest(self) -> int:
+        return len(class_names(self.vocabulary or ALL_CATEGORIES)) - 1
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         _, images = simulator.observer.image("semantic")
