@@ -45,6 +45,18 @@ def test_packed_equals_stepwise(kind, layers):
         packed.sum().backward()
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+def test_mixed_products_leave_recurrences_of_a_gpu_in_float32(kind):
+    memory, mask = make_memory(kind, 2).cuda(), torch.rand(9, 6, device="cuda") > 0.3
+    features = torch.randn(9, 6, 5, device="cuda")
+    plain, _ = memory.unroll_packed(features, memory.initial_state(6), mask)
+    with torch.autocast("cuda", torch.bfloat16):
+        mixed, _ = memory.unroll_packed(features.bfloat16(), memory.initial_state(6), mask)
+    assert mixed.dtype == torch.float32
+    torch.testing.assert_close(mixed, plain, rtol=0, atol=0.02)
+
+
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_gru_by_hand_has_the_numbers_and_gradients_of_pytorch(layers):
     """PyTorch's own cells, step by step, in float64."""

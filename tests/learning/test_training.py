@@ -22,6 +22,7 @@ from navarena.core.errors import (  # noqa: E402
 )
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL, RESUME  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
@@ -417,12 +418,16 @@ def test_settings_are_changed_by_name():
     changed = change_setting(change_setting(TINY, "method.teacher_share.last=0.5"), "sensors=depth,gps")
     assert changed.method.teacher_share.last == 0.5 and changed.sensors == ("depth", "gps")
     assert change_setting(TINY, "image_size=72,96").image_size == (72, 96)
+    losses = change_setting(PPO, "method.auxiliaries=rotation,inverse_dynamics").method.auxiliaries
+    assert losses == (ROTATION, INVERSE_DYNAMICS)
+    assert change_setting(PPO, "method.auxiliaries=").method.auxiliaries == ()
     for text, error, words in (
         ("slots", InputError, "NAME=VALUE"),
         ("slot=3", UnknownNameError, "slots"),
         ("slots=many", InputError, "'many'"),
         ("method=1", InputError, "method.veto"),
         ("slots.more=1", InputError, "within slots"),
+        ("method.auxiliaries=rotations", UnknownNameError, "Did you mean 'rotation'"),
     ):
         with pytest.raises(error, match=words):
             change_setting(TINY, text)

@@ -14,6 +14,7 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.sources import Sources, make_batch
 from navarena.tasks.vector_env import NavigationVectorEnv
+from render_device import DEVICE
 from tasks.small import EPISODES, SmallPointNav, make_cache
 
 SENSORS = ("rgb", "depth", "instance", "semantic", "pointgoal_with_gps_compass")
@@ -25,7 +26,7 @@ def warp():
     return pytest.importorskip("warp", reason="needs pip install 'navarena[gpu]'")
 
 
-def make_env(device="warp-cpu", count=3, **options):
+def make_env(device=DEVICE, count=3, **options):
     chosen = {"sensors": SENSORS, "episodes": EPISODES, "worlds": make_cache()} | options
     return NavigationVectorEnv(count, SmallPointNav(), device=device, **chosen)
 
@@ -97,7 +98,7 @@ def test_torch_takes_observations_without_a_copy(warp):
 def test_corruptions_on_the_device_are_those_of_the_cpu(warp, corruption):
     ours, theirs, clean = (
         make_env(device, corruptions=chosen)
-        for device, chosen in (("warp-cpu", [corruption]), ("cpu", [corruption]), ("cpu", []))
+        for device, chosen in ((DEVICE, [corruption]), ("cpu", [corruption]), ("cpu", []))
     )
     mine, right = as_numpy(ours.reset(seed=1)[0]), theirs.reset(seed=1)[0]
     require_alike(mine, right)
@@ -112,13 +113,13 @@ def test_corruptions_without_a_kernel_are_refused():
 
 def test_sensors_without_a_kernel_are_refused():
     with pytest.raises(InputError, match="got ResizedRgb for 'rgb'; choose other sensors"):
-        NavigationVectorEnv(1, "robustnav-pointnav-v1", sensors=["rgb"], episodes=EPISODES, device="warp-cpu")
+        NavigationVectorEnv(1, "robustnav-pointnav-v1", sensors=["rgb"], episodes=EPISODES, device=DEVICE)
 
 
 def test_buffers_of_numpy_hold_no_device_images():
     buffers = {"rgb": np.zeros((1, 24, 32, 3), np.uint8)}
     with pytest.raises(InputError, match="expected no buffer for 'rgb', which stays on the device"):
-        make_batch(SmallPointNav(), 1, None, ["rgb"], buffers=buffers, device=RenderDevice("warp-cpu", True))
+        make_batch(SmallPointNav(), 1, None, ["rgb"], buffers=buffers, device=RenderDevice(DEVICE, True))
 
 
 def test_unknown_devices_are_refused():
@@ -128,7 +129,7 @@ def test_unknown_devices_are_refused():
 
 def test_graphs_have_no_device():
     with pytest.raises(InputError, match="expected device 'cpu' for r2r-v1"):
-        make_batch(get_task("r2r-v1"), 1, sources=Sources(scenes="x"), device=RenderDevice("warp-cpu"))
+        make_batch(get_task("r2r-v1"), 1, sources=Sources(scenes="x"), device=RenderDevice(DEVICE))
 
 
 @pytest.mark.learn
@@ -147,7 +148,7 @@ def test_states_are_restored(warp):
 @pytest.mark.learn
 def test_batches_are_copied_with_their_device(warp):
     batch = make_batch(
-        SmallPointNav(), 2, None, SENSORS, make_cache(), device=RenderDevice("warp-cpu", keeps_images=True)
+        SmallPointNav(), 2, None, SENSORS, make_cache(), device=RenderDevice(DEVICE, keeps_images=True)
     )
     batch.start([0, 1], EPISODES[:2])
     copied = pickle.loads(pickle.dumps(batch))
@@ -161,7 +162,7 @@ def test_maps_of_what_was_seen_work_on_a_device(warp, keeps):
     task = get_task("multion-3on-v1")
     episodes = make_episodes(task.protocol_id, ["houses-v1/val/00000"], 2).episodes
     seen = []
-    for device in (RenderDevice("warp-cpu", keeps), RenderDevice()):
+    for device in (RenderDevice(DEVICE, keeps), RenderDevice()):
         sensors = ("depth", "occupancy_map")
         batch = NavigationBatch(task, 2, sensors=sensors, device=device)
         batch.start([0, 1], list(episodes))
@@ -178,4 +179,4 @@ def test_image_sizes_that_fit_no_device(warp):
         embodiment = replace(SmallPointNav.embodiment, cameras=(Camera(width_px=100_000, height_px=100_000),))
 
     with pytest.raises(InputError, match="choose another image size or fewer environments"):
-        NavigationVectorEnv(1, Wide(), sensors=["rgb"], episodes=EPISODES, device="warp-cpu")
+        NavigationVectorEnv(1, Wide(), sensors=["rgb"], episodes=EPISODES, device=DEVICE)

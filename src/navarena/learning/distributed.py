@@ -151,17 +151,20 @@ ONE_THREAD = Machine()
 def join_processes(device: str = "cpu") -> tuple[Processes, str]:
     """The processes that torchrun has started, of which this is one, and the device of this one.
 
-    `device`: "cuda" becomes a device for each process of a machine. Raises InputError for fewer devices.
+    `device`: "cuda" becomes a device for each process of a machine, and "cuda:0" is shared by all of them,
+    whose simulators take a core each. Raises InputError for fewer devices.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return ALONE, device
+    kind = "gloo"  # NCCL refuses processes that share a device
     if device == "cuda":
+        kind = "cpu:gloo,cuda:nccl"
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
         if int(device.partition(":")[2]) >= torch.cuda.device_count():
             raise InputError(
-                f"expected a CUDA device for each process, got {torch.cuda.device_count()}; use a smaller "
-                "--nproc-per-node, or --device cpu"
+                f"expected a CUDA device for each process, got {torch.cuda.device_count()}; share one by "
+                "--device cuda:0, use a smaller --nproc-per-node, or --device cpu"
             )
         torch.cuda.set_device(device)
     rank = int(os.environ["RANK"])
@@ -169,7 +172,6 @@ def join_processes(device: str = "cpu") -> tuple[Processes, str]:
     # import it; after that nothing would end the group before the interpreter, which aborts now and then.
     import_module("torch.distributed.nn.functional")
     store, _, _ = next(torch.distributed.rendezvous("env://", timeout=PATIENCE))
-    kind = "gloo" if device == "cpu" else "cpu:gloo,cuda:nccl"
     torch.distributed.init_process_group(
         kind,
         store=torch.distributed.PrefixStore("group", store),

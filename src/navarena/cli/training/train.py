@@ -16,6 +16,7 @@ from navarena.cli.training.seeds import SeedFailure, SeedTraining, end_with_pare
 from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_name
 from navarena.core.notices import announce
 from navarena.core.threads import count_cores
+from navarena.learning.auxiliaries.settings import AUXILIARIES
 from navarena.learning.recipes.base import TrainingRecipe
 from navarena.learning.recipes.catalog import RECIPES
 
@@ -302,9 +303,11 @@ def change_setting(settings: Any, text: str) -> Any:
         inner = ", ".join(f"{first}.{one.name}" for one in fields(now))
         raise InputError(f"expected one of {inner}, got {first} itself")
     kind = get_type_hints(type(settings))[first]
-    parts: str | list[str] = value
+    parts: str | list[Any] = value
     if isinstance(now, tuple):
         parts = value.split(",") if value else []
+    if first == "auxiliaries":
+        parts = [AUXILIARIES[require_name("auxiliary loss", one, list(AUXILIARIES))] for one in parts]
     try:
         return replace(settings, **{first: msgspec.convert(parts, kind, strict=False)})
     except msgspec.ValidationError as error:

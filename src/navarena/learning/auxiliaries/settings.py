@@ -85,6 +85,15 @@ CPC_ACTION = Auxiliary("cpc_action", 0.1)
 TEMPORAL_DISTANCE = Auxiliary("temporal_distance", 0.4)
 """AllenAct's temporal distance, of weight 0.4 (mixins.py)."""
 
+AUXILIARIES: dict[str, Auxiliary] = {
+    one.kind: one
+    for one in (
+        *(PROGRESS, GOAL_DISTANCE, INVERSE_DYNAMICS, ROTATION, RECOGNITION),
+        *(SEEN_CLASS, GOAL_MASK, SEGMENTATION, CPC_ACTION, TEMPORAL_DISTANCE),
+    )
+}
+"""By what they predict: their names on the command line."""
+
 
 @dataclass(frozen=True)
 class AugmentationSettings:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from navarena.core.errors import InputError
 from navarena.learning.networks.follower_settings import FollowerSettings
+from navarena.learning.networks.memories import recur
 from navarena.learning.tensors import Tensor, torch
 
 MAX_KEPT = 1024
@@ -92,7 +93,7 @@ class InstructionEncoder(torch.nn.Module):
             self.embedding(tokens), lengths.clamp_min(1).cpu(), batch_first=True, enforce_sorted=False
         )
         words, _ = torch.nn.utils.rnn.pad_packed_sequence(
-            self.cells(packed)[0], batch_first=True, total_length=tokens.shape[1]
+            recur(self.cells, packed)[0], batch_first=True, total_length=tokens.shape[1]
         )
         is_word = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         return words.float() * is_word[..., None]

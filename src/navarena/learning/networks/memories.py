@@ -1,7 +1,8 @@
 """Memories: recurrent networks whose state is explicit and is reset where an episode begins."""
 
 from abc import abstractmethod
-from typing import Literal
+from contextlib import nullcontext
+from typing import Any, Literal
 
 from navarena.learning.networks.gru import unroll_gru
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
@@ -80,7 +81,7 @@ class RecurrentMemory(Memory):
             outputs, after = self._unroll_gru(features[None], state["hidden"], mask[None])
             return outputs[0], after
         own = reset_rows({name: state[name] for name in self._names}, mask)
-        output, after = self.cells(features[None], self._pack_state(own))
+        output, after = recur(self.cells, features[None], self._pack_state(own))
         return output[0].float(), self._unpack_state(after)
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
@@ -119,7 +120,7 @@ class RecurrentMemory(Memory):
         packed = torch.nn.utils.rnn.PackedSequence(features.flatten(0, 1)[place], lives.sum(1).cpu())
         own = {name: state[name][slot] for name in self._names}
         own = reset_rows(own, (start == 0) & mask[start, slot])
-        output, after = self.cells(packed, self._pack_state(own))
+        output, after = recur(self.cells, packed, self._pack_state(own))
         outputs = torch.zeros(steps * slots, self._hidden, dtype=output.data.dtype, device=mask.device)
         outputs = outputs.index_put((place,), output.data).reshape(steps, slots, self._hidden)
         is_last = start + length == steps
@@ -135,6 +136,18 @@ class RecurrentMemory(Memory):
     def _unpack_state(self, after: Tensor | tuple[Tensor, Tensor]) -> Tree:
         parts = after if isinstance(after, tuple) else (after,)
         return {name: part.transpose(0, 1).float() for name, part in zip(self._names, parts)}
+
+
+def recur(cells: torch.nn.Module, given: Any, state: Any = None) -> tuple[Any, Any]:
+    """Outputs and state of PyTorch's GRU or LSTM `cells`, whose arguments are the others.
+
+    On CUDA in float32: where products are mixed, PyTorch's recurrences take float16 there, also where
+    bfloat16 was asked for.
+    """
+    is_cuda = next(cells.parameters()).is_cuda
+    with torch.autocast("cuda", enabled=False) if is_cuda else nullcontext():
+        found: tuple[Any, Any] = cells(given.float() if is_cuda else given, state)
+    return found
 
 
 def start_orthogonal(cells: torch.nn.Module) -> None:

@@ -1,8 +1,9 @@
-"""Warp's kernels run on its CPU device here: the same source as on a GPU."""
+"""Warp's kernels run on its CPU device here, unless another is named: the same source as on a GPU."""
 
 import pytest
 
 from navarena.simulation.rendering import Frames, build_render_mesh
+from render_device import DEVICE
 
 
 @pytest.fixture(scope="session")
@@ -10,7 +11,7 @@ def device():
     pytest.importorskip("warp", reason="needs pip install 'navarena[gpu]'")
     from navarena.core.render_devices import find_device
 
-    return find_device("warp-cpu")
+    return find_device(DEVICE)
 
 
 @pytest.fixture(scope="session")
