@@ -16,7 +16,14 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.checkpoints.files import MODEL, RESUME  # noqa: E402
-from navarena.learning.distributed import PARTS, Processes, load_part, part_path, save_part  # noqa: E402
+from navarena.learning.distributed import (  # noqa: E402
+    PARTS,
+    Processes,
+    join_processes,
+    load_part,
+    part_path,
+    save_part,
+)
 from navarena.learning.rollouts.returns import normalise_advantages  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings  # noqa: E402
 from navarena.learning.trainings.log import LOG  # noqa: E402
@@ -173,3 +180,21 @@ def test_a_training_goes_on_with_as_many_processes(tmp_path):
     make_training(tmp_path).run()
     with pytest.raises(InputError, match="expected 1 processes of the training"):
         make_training(tmp_path, rooms=("room", "other"), processes=Processes(0, 2))
+
+
+@pytest.mark.parametrize(
+    ("device", "kind"), [("cpu", "gloo"), ("cuda", "cpu:gloo,cuda:nccl"), ("cuda:0", "gloo")]
+)
+def test_processes_that_share_a_gpu_talk_by_gloo(monkeypatch, device, kind):
+    """NCCL refuses two processes on one device."""
+    for name, value in (("WORLD_SIZE", "2"), ("RANK", "1"), ("LOCAL_RANK", "1")):
+        monkeypatch.setenv(name, value)
+    begun = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    store = torch.distributed.HashStore()
+    monkeypatch.setattr(torch.distributed, "rendezvous", lambda *given, **named: iter([(store, 1, 2)]))
+    monkeypatch.setattr(torch.distributed, "init_process_group", lambda kind, **named: begun.append(kind))
+    processes, own = join_processes(device)
+    assert begun == [kind] and (processes.rank, processes.count) == (1, 2)
+    assert own == ("cuda:1" if device == "cuda" else device)
