@@ -359,6 +359,20 @@ def test_actions_are_equal_in_any_batch(trained, options):
         np.testing.assert_array_equal(play(slots, order), expected)
 
 
+def test_probabilities_that_are_not_finite_are_no_action(trained):
+    """The first action, STOP, would be what is left of them."""
+    agent = load_agent(f"checkpoint:{trained}?sample=true", get_body_task("pointnav-v1+max_steps=40"))
+    agent.reset([Start(0, "0", "room", Boundary.SCENE)])
+    seen = {
+        "depth": np.zeros((1, 480, 640, 1), np.float32),
+        "pointgoal_with_gps_compass": np.ones((1, 2), np.float32),
+    }
+    agent.act(seen, np.ones(1, bool))
+    seen["pointgoal_with_gps_compass"][0, 0] = np.nan
+    with pytest.raises(CheckFailedError, match="among what it observed: pointgoal_with_gps_compass"):
+        agent.act(seen, np.ones(1, bool))
+
+
 @pytest.mark.parametrize("more", [(), ("look_up", "look_down")], ids=["order", "superset"])
 def test_checkpoints_act_by_the_names_of_actions(trained, more):
     generator, slots, steps = np.random.default_rng(1), 16, 4

@@ -14,7 +14,7 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.sources import Sources, make_batch
 from navarena.tasks.vector_env import NavigationVectorEnv
-from render_device import DEVICE
+from render_device import DEVICE, as_numpy
 from tasks.small import EPISODES, SmallPointNav, make_cache
 
 SENSORS = ("rgb", "depth", "instance", "semantic", "pointgoal_with_gps_compass")
@@ -31,8 +31,8 @@ def make_env(device=DEVICE, count=3, **options):
     return NavigationVectorEnv(count, SmallPointNav(), device=device, **chosen)
 
 
-def as_numpy(observations):
-    return {name: np.from_dlpack(one) for name, one in observations.items()}
+def all_as_numpy(observations):
+    return {name: as_numpy(one) for name, one in observations.items()}
 
 
 def require_alike(ours, theirs):
@@ -49,7 +49,7 @@ def test_depth_in_bytes_and_halves_is_that_of_the_cpu(warp, kind, step):
     options = {"sensors": ("depth",), "depth_dtype": kind, "image_size": (32, 24)}
     mine, _ = make_env(**options).reset(seed=5)
     right, _ = make_env("cpu", **options).reset(seed=5)
-    depth = np.from_dlpack(mine["depth"])
+    depth = as_numpy(mine["depth"])
     assert depth.dtype == right["depth"].dtype == np.dtype(kind) and depth.max() > depth.min()
     assert (np.abs(depth.astype(float) - right["depth"]) > step).mean() < 0.01
 
@@ -63,7 +63,7 @@ def test_vector_env_sees_the_same_as_on_the_cpu(warp):
     for _ in range(25):
         assert all(isinstance(mine[name], warp.array) for name in IMAGES)
         assert isinstance(mine[SENSORS[4]], np.ndarray)
-        require_alike(as_numpy(mine), right)
+        require_alike(all_as_numpy(mine), right)
         actions = generator.integers(1, 4, 3)
         mine, reward, terminated, truncated, _ = ours.step(actions)
         right, *expected, _ = theirs.step(actions)
@@ -100,7 +100,7 @@ def test_corruptions_on_the_device_are_those_of_the_cpu(warp, corruption):
         make_env(device, corruptions=chosen)
         for device, chosen in ((DEVICE, [corruption]), ("cpu", [corruption]), ("cpu", []))
     )
-    mine, right = as_numpy(ours.reset(seed=1)[0]), theirs.reset(seed=1)[0]
+    mine, right = all_as_numpy(ours.reset(seed=1)[0]), theirs.reset(seed=1)[0]
     require_alike(mine, right)
     name = "rgb" if corruption.startswith("light") else "depth"
     assert not np.array_equal(right[name], clean.reset(seed=1)[0][name])
@@ -138,10 +138,10 @@ def test_states_are_restored(warp):
     env.reset(seed=3)
     env.step(np.full(3, 1))
     saved, actions = env.save_state(), np.full(3, 2)
-    expected = as_numpy(env.step(actions)[0])
+    expected = all_as_numpy(env.step(actions)[0])
     other = make_env()
     other.restore_state(saved)
-    for name, image in as_numpy(other.step(actions)[0]).items():
+    for name, image in all_as_numpy(other.step(actions)[0]).items():
         assert np.array_equal(image, expected[name])
 
 
@@ -167,7 +167,7 @@ def test_maps_of_what_was_seen_work_on_a_device(warp, keeps):
         batch = NavigationBatch(task, 2, sensors=sensors, device=device)
         batch.start([0, 1], list(episodes))
         batch.step(np.full(2, 2))
-        seen.append({name: np.asarray(np.from_dlpack(one)) for name, one in batch.observations.items()})
+        seen.append({name: as_numpy(one) for name, one in batch.observations.items()})
     for name, wanted in seen[1].items():
         assert (seen[0][name] != wanted).mean() < 0.02 if name != "depth" else True
     assert (np.abs(seen[0]["depth"] - seen[1]["depth"]) < 1e-3).mean() > 0.99

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import msgspec
 import tyro
@@ -16,7 +16,7 @@ from navarena.cli.training.seeds import SeedFailure, SeedTraining, end_with_pare
 from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_name
 from navarena.core.notices import announce
 from navarena.core.threads import count_cores
-from navarena.learning.auxiliaries.settings import AUXILIARIES
+from navarena.learning.auxiliaries.settings import AUXILIARIES, Auxiliary
 from navarena.learning.recipes.base import TrainingRecipe
 from navarena.learning.recipes.catalog import RECIPES
 
@@ -306,7 +306,7 @@ def change_setting(settings: Any, text: str) -> Any:
     parts: str | list[Any] = value
     if isinstance(now, tuple):
         parts = value.split(",") if value else []
-    if first == "auxiliaries":
+    if Auxiliary in get_args(kind):
         parts = [AUXILIARIES[require_name("auxiliary loss", one, list(AUXILIARIES))] for one in parts]
     try:
         return replace(settings, **{first: msgspec.convert(parts, kind, strict=False)})

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.core.errors import InputError
+from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
 from navarena.learning.agents.adaptation import (
@@ -307,6 +307,14 @@ class CheckpointAgent(Agent):
             decision = (policy or self._policy).act(seen, state, mask, drawing, self.temperature)
             for name, value in decision.state.items():
                 self._state[name][rows] = value[:count]
+        if not torch.isfinite(decision.log_probs[:count]).all():
+            broken = [
+                one.name for one in self._info.inputs if not np.isfinite(self._seen[one.name][:count]).all()
+            ]
+            raise CheckFailedError(
+                f"expected finite probabilities of {self.folder}, got others; not finite among what "
+                f"it observed: {', '.join(broken) or 'nothing'}"
+            )
         self._begun[slots] = True
         actions: np.ndarray = decision.actions[:count].numpy()
         return actions
