@@ -28,7 +28,7 @@ STOP, LEFT = 0, 2
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     method = replace(TINY.method, auxiliaries=(replace(GOAL_DISTANCE, weight=1.0),))
-    recipe = replace(TINY, method=method, targets=("goal_distance",), frames=12 * 64)
+    recipe = replace(TINY, method=method, frames=12 * 64)
     rows = []
     make_training(folder, recipe).run(rows.append)
     losses = [row["goal_distance_loss"] for row in rows]

@@ -435,6 +435,12 @@ def test_settings_are_changed_by_name():
     losses = change_setting(PPO, "method.auxiliaries=rotation,inverse_dynamics").method.auxiliaries
     assert losses == (ROTATION, INVERSE_DYNAMICS)
     assert change_setting(PPO, "method.auxiliaries=").method.auxiliaries == ()
+    predicting = change_setting(PPO, "method.auxiliaries=goal_distance,recognition,segmentation")
+    assert predicting.all_targets == ("goal_distance", "semantic_classes")
+    seeing = replace(
+        predicting, sensors=(*PPO.sensors, "semantic_classes"), targets=("progress", "goal_distance")
+    )
+    assert seeing.all_targets == ("progress", "goal_distance")
     for text, error, words in (
         ("slots", InputError, "NAME=VALUE"),
         ("slot=3", UnknownNameError, "slots"),

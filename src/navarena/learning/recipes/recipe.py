@@ -41,7 +41,8 @@ class Recipe(TrainingRecipe):
         first: name of the recipe that `navarena train` trains first, in the folder `first` of the training,
             which then starts from its weights; with protocol, sensors, image_size, policy, split and seed of
             this one. Empty for none.
-        targets: names of sensors that auxiliary losses predict; the policy does not see them.
+        targets: names of sensors that are observed for losses, and that the policy does not see; those of
+            auxiliary losses need not be named.
         augmentation: random changes of the images that the policy learns from.
         masked: names of actions that the policy never takes.
         slots: episodes side by side, in each process.
@@ -135,6 +136,12 @@ class Recipe(TrainingRecipe):
     def stored_steps(self) -> int:
         """Steps per slot for which a rollout has memory."""
         return self.steps * (VARIABLE_STEPS if self.collection == "variable" else 1)
+
+    @property
+    def all_targets(self) -> tuple[str, ...]:
+        """`targets`, and those of auxiliary losses that the policy does not see, each once."""
+        own = (one.target for one in self.method.auxiliaries if one.target and one.target not in self.sensors)
+        return tuple(dict.fromkeys((*self.targets, *own)))
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ def make_slots(
     The first has its scenes from `worlds`, the others open theirs alike into stores of their own.
     """
     corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
-    shown = (*recipe.sensors, *recipe.targets)
+    shown = (*recipe.sensors, *recipe.all_targets)
     if isinstance(task, GraphTask):
         sources = Sources(features=recipe.features or None)
         on_graphs = [
@@ -203,7 +203,7 @@ def build_policy(
     recipe: Recipe, info: CheckpointInfo, task: Task | GraphTask, batch: Batch
 ) -> tuple[ActingPolicy, tuple[InputSpec, ...]]:
     """A policy with random weights and the heads of auxiliary losses, and the targets that these predict."""
-    policy, targets = info.build(), choose_targets(batch.specs, recipe.targets)
+    policy, targets = info.build(), choose_targets(batch.specs, recipe.all_targets)
     if isinstance(recipe.method, ImitationSettings) and recipe.method.proxies is not None:
         if not isinstance(policy, GraphPolicy) or recipe.policy.hamt.tour or DISTANCES not in recipe.targets:
             raise InputError(
