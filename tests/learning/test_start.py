@@ -56,6 +56,17 @@ def test_heads_of_losses_are_those_of_the_start_where_it_has_them(tmp_path):
     assert same(started["rotation"].state_dict(), own["rotation"].state_dict()), "it had none"
 
 
+@pytest.mark.parametrize("name", ["robustnav-pointnav-rgb-small", "multion-nomap-small"])
+def test_the_first_part_has_the_losses_of_its_recipe(name):
+    recipe = RECIPES.get(name)
+    changed = replace(recipe, method=replace(recipe.method, auxiliaries=(ROTATION,)))
+    for one in (recipe, changed):
+        called, first = one.make_first()
+        own = RECIPES.get(called)
+        assert first.method == replace(own.method, auxiliaries=one.method.auxiliaries)
+        assert first == replace(own, method=first.method), "nothing else differs"
+
+
 def test_it_goes_on_from_itself_and_not_from_the_start(imitated, tmp_path):
     recipe = replace(PPO, start=str(imitated))
     with pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from navarena.episodes.goals import Subtask
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from tasks.small import AHEAD
+from tasks.small import AHEAD, as_objects
 from worlds import draw_world
 
 PILLARS = [*[".........."] * 2, "...##.....", *[".........."] * 7]
@@ -19,7 +19,8 @@ PILLARS = [*[".........."] * 2, "...##.....", *[".........."] * 7]
 
 FLOOR, BOX = "1", "2"
 PLACE = AHEAD.start_position
-DECLARE = 6
+DECLARE, FOUND = 6, 0
+FIRST_CYLINDER = 1_000_000
 
 
 def instance(number):
@@ -63,6 +64,22 @@ def test_of_goat_the_current_goal_alone_shows():
     assert 0 < require_mask(batch, 1).mean() < 1
 
 
+def test_of_multion_the_current_goal_alone_shows():
+    batch = begin("multion-2on-v1", as_objects(AHEAD, (5.4, 0.0, 3.8)).goal, slots=2)
+    first = require_mask(batch, FIRST_CYLINDER).copy()
+    assert 0 < first.mean() < 0.5
+    assert not batch.observations["goal_mask"][1].any(), "the second slot is idle"
+    batch.step(np.array([FOUND, FOUND]), np.array([True, False]))
+    second = require_mask(batch, FIRST_CYLINDER + 1)
+    assert 0 < second.mean() < 0.5 and not (first & second).any()
+
+
+def test_of_multion_hidden_goals_show_nowhere():
+    goal = as_objects(AHEAD).goal
+    assert begin("multion-1on-v1", goal).observations["goal_mask"].any()
+    assert not begin("multion-1on-v1+hidden=true", goal).observations["goal_mask"].any()
+
+
 def test_goals_that_the_scene_does_not_know_show_nowhere():
     batch = begin("goat-v1", LifelongGoal((Subtask("object", "couch", (instance("sofa-1"),), "", None),)))
     assert not require_mask(batch).any()
@@ -75,5 +92,5 @@ def test_it_is_privileged_and_other_tasks_have_none():
         "goal_mask",
     )
     point = get_task("pointnav-v1")
-    with pytest.raises(InputError, match="whose goals are objects of the scene"):
+    with pytest.raises(InputError, match="whose goals are objects"):
         NavigationBatch(point, 1, sensors=("goal_mask",), worlds=WorldCache(point.embodiment))

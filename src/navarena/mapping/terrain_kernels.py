@@ -48,49 +48,58 @@ def coarsen(scores, first_row, first_column, factor, states):
 
     A block is occupied (2) when one cell is, free (1) when half of its cells are, else unknown (0).
     """
+    rows, columns = scores.shape
+    width, enough = states.shape[1] * factor, factor * factor
+    low, high = max(0, -first_column), min(width, columns - first_column)
+    # of each column of cells: how many of a row of blocks are free, and whether one is occupied
+    free, taken = np.zeros(width, np.uint8), np.zeros(width, np.uint8)
     for a in range(states.shape[0]):
+        free[:], taken[:] = 0, 0
+        for r in range(max(0, first_row + a * factor), min(rows, first_row + (a + 1) * factor)):
+            row = scores[r, first_column + low : first_column + high]
+            for c in range(high - low):
+                free[low + c] += np.uint8(row[c] < 0)
+                taken[low + c] |= np.uint8(row[c] > 0)
         for b in range(states.shape[1]):
-            free, taken = 0, 0
-            for i in range(factor):
-                for j in range(factor):
-                    r, c = first_row + a * factor + i, first_column + b * factor + j
-                    if 0 <= r < scores.shape[0] and 0 <= c < scores.shape[1]:
-                        score = scores[r, c]
-                        free += score < 0
-                        taken += score > 0
-            states[a, b] = 2 if taken > 0 else (1 if 2 * free >= factor * factor else 0)
+            count, some = 0, 0
+            for c in range(b * factor, (b + 1) * factor):
+                count += free[c]
+                some |= taken[c]
+            states[a, b] = 2 if some else (1 if 2 * count >= enough else 0)
 
 
 @kernel
 def spread_clearance(states, clearance):
-    """Write the distance (A, B) float32, in cells, to the nearest occupied one (chamfer of 1 and sqrt 2)."""
+    """Write the distance (A, B) float32, in cells, to the nearest occupied one (chamfer of 1 and sqrt 2).
+
+    Two sweeps, down and up. In each, a row takes what the row before gives, all columns at once, and then
+    passes it on along itself.
+    """
     rows, columns = states.shape
-    far, diagonal = np.float32(1e6), np.float32(math.sqrt(2.0))
-    one = np.float32(1)
+    far, diagonal, one = np.float32(1e6), np.float32(math.sqrt(2.0)), np.float32(1)
+    before = np.full(columns + 2, far, np.float32)
     for a in range(rows):
+        state, row = states[a], clearance[a]
         for b in range(columns):
-            best = np.float32(0) if states[a, b] == 2 else far
-            if a > 0:
-                best = min(best, clearance[a - 1, b] + one)
-                if b > 0:
-                    best = min(best, clearance[a - 1, b - 1] + diagonal)
-                if b < columns - 1:
-                    best = min(best, clearance[a - 1, b + 1] + diagonal)
-            if b > 0:
-                best = min(best, clearance[a, b - 1] + one)
-            clearance[a, b] = best
+            here = np.float32(0) if state[b] == 2 else far
+            here = min(here, min(before[b], before[b + 2]) + diagonal)
+            row[b] = min(here, before[b + 1] + one)
+        best = far
+        for b in range(columns):
+            best = min(row[b], best + one)
+            row[b] = best
+        before[1:-1] = row
+    before[:] = far
     for a in range(rows - 1, -1, -1):
+        row = clearance[a]
+        for b in range(columns):
+            here = min(row[b], min(before[b], before[b + 2]) + diagonal)
+            row[b] = min(here, before[b + 1] + one)
+        best = far
         for b in range(columns - 1, -1, -1):
-            best = clearance[a, b]
-            if a < rows - 1:
-                best = min(best, clearance[a + 1, b] + one)
-                if b > 0:
-                    best = min(best, clearance[a + 1, b - 1] + diagonal)
-                if b < columns - 1:
-                    best = min(best, clearance[a + 1, b + 1] + diagonal)
-            if b < columns - 1:
-                best = min(best, clearance[a, b + 1] + one)
-            clearance[a, b] = best
+            best = min(row[b], best + one)
+            row[b] = best
+        before[1:-1] = row
 
 
 @kernel
@@ -99,16 +108,13 @@ def weigh_cells(states, clearance, narrow, wide, tight_weight, near_weight, unkn
 
     narrow, wide: cells of clearance below which the body hardly fits, and below which it keeps off walls.
     """
+    tight, near, unknown = np.uint8(tight_weight), np.uint8(near_weight), np.uint8(unknown_weight)
     for a in range(states.shape[0]):
-        for b in range(states.shape[1]):
-            if states[a, b] == 2:
-                weights[a, b] = 0
-                continue
-            room = clearance[a, b]
-            weight = tight_weight if room < narrow else (near_weight if room < wide else 2)
-            if states[a, b] == 0:
-                weight += unknown_weight
-            weights[a, b] = weight
+        state, room, row = states[a], clearance[a], weights[a]
+        for b in range(row.size):
+            weight = tight if room[b] < narrow else (near if room[b] < wide else np.uint8(2))
+            more = unknown if state[b] == 0 else np.uint8(0)
+            row[b] = np.uint8(0) if state[b] == 2 else np.uint8(weight + more)
 
 
 @kernel

@@ -12,16 +12,12 @@ from jaxtyping import Bool
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
-from navarena.episodes.graph_routes import R2R_GRAPH_V1
-from navarena.episodes.house_tours import HouseTours
-from navarena.episodes.routes import R2R_CE_V1
 from navarena.episodes.sampler import EpisodeSampler, MakeSampler, UniformSampler
 from navarena.episodes.stream import TRAIN, EpisodeStream
 from navarena.metrics.catalog import choose_metrics, compute_metrics, reads_path
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
-from navarena.tasks.graphs.task import GraphTask
-from navarena.tasks.sources import Batch, load_task_episodes
+from navarena.tasks.sources import Batch, load_blocks, load_task_episodes
 from navarena.tasks.task import Phase, StepResult, Task, TaskRules, find_metrics
 from navarena.tasks.user_files import NO_SOURCES, Sources
 
@@ -41,17 +37,13 @@ def find_sampler(
 ) -> EpisodeSampler:
     """A sampler of the given episodes, else of the split's; raises InputError when there are none.
 
-    Without a `sampler`, train splits (a file says which split it holds) are streams (EpisodeStream), whose
-    tours are made house by house where they are the protocol's own; other episodes are drawn with equal
-    probability.
+    Without a `sampler`, train splits (a file says which split it holds) are streams (EpisodeStream); other
+    episodes are drawn with equal probability.
     """
     if episodes is not None:
         return (sampler or UniformSampler)(episodes)
-    is_own = dataset is None and sources == NO_SOURCES
-    on_graphs = isinstance(task, GraphTask)
-    is_led = task.tour_scoring is not None and isinstance(task, GraphTask | Task)
-    if sampler is None and is_own and is_led and split.startswith(TRAIN):
-        return EpisodeStream(HouseTours(split, recipe=R2R_GRAPH_V1 if on_graphs else R2R_CE_V1))
+    if sampler is None and split.startswith(TRAIN) and dataset is None and sources == NO_SOURCES:
+        return EpisodeStream(load_blocks(task, split))
     found = load_task_episodes(task, split, dataset, sources)
     default = EpisodeStream if found.split.startswith(TRAIN) else UniformSampler
     return (sampler or default)(found.episodes)

@@ -17,8 +17,11 @@ from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
 from navarena.episodes.floor_graph import house_graph
 from navarena.episodes.graph_episodes import open_graph_split
 from navarena.episodes.graph_routes import GRAPH_ROUTE_SET, R2R_GRAPH_V1
-from navarena.episodes.house_tours import load_graph_tours
+from navarena.episodes.house_blocks import HouseBlocks
+from navarena.episodes.house_tours import HouseTours, load_graph_tours
 from navarena.episodes.route_sets import list_houses, load_routes
+from navarena.episodes.routes import R2R_CE_V1
+from navarena.episodes.stream import TRAIN, find_blocks
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures, load_features
@@ -65,6 +68,16 @@ def load_task_episodes(
         episodes = move_scenes(found.episodes, Path(sources.scenes))
         found = replace(found, episodes=episodes, recipe_hash=found.hash)
     return found
+
+
+def load_blocks(task: TaskRules, split: str) -> HouseBlocks:
+    """The episodes of a task's own split, house by house, from which streams draw.
+
+    Tours of train splits are made when they are asked for; those of a whole split take minutes.
+    """
+    if task.tour_scoring is not None and split.startswith(TRAIN):
+        return HouseTours(split, recipe=R2R_GRAPH_V1 if isinstance(task, GraphTask) else R2R_CE_V1)
+    return find_blocks(load_task_episodes(task, split))
 
 
 def move_scenes(episodes: Sequence[Episode], folder: Path) -> tuple[Episode, ...]:

@@ -13,7 +13,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.slot_episodes import SlotEpisodes
-from navarena.tasks.sources import load_task_episodes
+from navarena.tasks.sources import load_blocks
 from navarena.tasks.teacher import make_teacher
 
 
@@ -59,7 +59,7 @@ def measure_inflections(recipe: Recipe, episodes: int = 200) -> Inflections:
     batch = NavigationBatch(task, slots, threads=1, sensors=(), worlds=worlds)
     teacher, generator = make_teacher(batch), make_generator("learning", recipe.seed, "inflections")
     stay = Stay(episodes=recipe.episodes, houses=recipe.scenes)
-    stream = EpisodeStream(load_task_episodes(task, recipe.split).episodes, stay=stay, seed=recipe.seed)
+    stream = EpisodeStream(load_blocks(task, recipe.split), stay=stay, seed=recipe.seed)
     running = SlotEpisodes(batch, stream, worlds, ())
     running.restart(generator, True)
     running.start(range(slots), [running.draw(generator) for _ in range(slots)])

@@ -57,7 +57,7 @@ from navarena.learning.trainings.updates import (
 )
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_body_task
-from navarena.tasks.sources import load_task_episodes
+from navarena.tasks.sources import load_blocks
 
 STORE = "episodes"
 """Folder of the episodes that a training collects, where it keeps them."""
@@ -105,9 +105,8 @@ class Training:
         if saved is not None:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
         task = make_training_task(recipe)
-        found = load_task_episodes(task, recipe.split).episodes if episodes is None else episodes
         watch = recipe.evaluation
-        blocks = find_blocks(found)
+        blocks = load_blocks(task, recipe.split) if episodes is None else find_blocks(episodes)
         is_watched = watch.updates > 0 and watch.selection == "train"
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
         self._samplers = make_samplers(recipe, blocks, houses, processes, int(episodes is None))

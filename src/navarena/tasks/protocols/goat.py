@@ -17,7 +17,7 @@ from navarena.tasks.options import apply_options
 from navarena.tasks.protocols.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
 from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, numbers_of, plan_subtasks
 from navarena.tasks.protocols.object_goal_task import require_world
-from navarena.tasks.sensors.goal_mask import SceneGoalState
+from navarena.tasks.sensors.goal_mask import VisibleGoalState
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
 from navarena.tasks.task import Actions, StepResult, Task
 
@@ -47,7 +47,7 @@ challenges is taken."""
 MOVES = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
 
 
-class GoatState(LifelongGoalState, SceneGoalState):
+class GoatState(LifelongGoalState, VisibleGoalState):
     """State of GOAT-Bench's episodes in N slots.
 
     Attributes:

@@ -28,6 +28,7 @@ from navarena.tasks.protocols.goal_objects import (
 )
 from navarena.tasks.protocols.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
+from navarena.tasks.sensors.goal_mask import VisibleGoalState
 from navarena.tasks.shortest_path import chain_paths
 from navarena.tasks.task import StepResult, Task
 
@@ -41,7 +42,7 @@ DEPTH_RANGES = {"near": (0.5, 5.0), "far": (0.0, 10.0)}
 """Metres: of the oracle and no-map agents of multiON, and of its others."""
 
 
-class MultiOnState(ClassGoalState):
+class MultiOnState(ClassGoalState, VisibleGoalState):
     """State of MultiON's episodes in N slots.
 
     Attributes:
@@ -67,6 +68,11 @@ class MultiOnState(ClassGoalState):
     def current(self, slot: int) -> int:
         """Index of the goal that is to be found now; the last one when all are found."""
         return min(len(self.found_after[slot]), len(self.goals[slot]) - 1)
+
+    def current_ids(self, slot: int) -> frozenset[int]:
+        """The object that is to be found now, which images do not show if goals are hidden."""
+        classes = self.classes[slot].tolist()
+        return frozenset((INSTANCE_OFFSET + classes[self.current(slot)],) if classes else ())
 
 
 class MultiOn(Task[MultiOnState]):

@@ -20,10 +20,10 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.protocols.goal_task import GoalTask
 from navarena.tasks.sensors.class_goal import ClassGoalState
-from navarena.tasks.sensors.goal_mask import SceneGoalState
+from navarena.tasks.sensors.goal_mask import VisibleGoalState
 
 
-class ObjectGoalState(ClassGoalState, SceneGoalState):
+class ObjectGoalState(ClassGoalState, VisibleGoalState):
     """State of ObjectNav: goals are the objects of a category.
 
     Attributes:

@@ -11,17 +11,17 @@ from navarena.tasks.sensors.goal_sensor import PixelSensor
 from navarena.tasks.task import TaskState
 
 
-class SceneGoalState(TaskState):
-    """State of tasks whose goals are objects of the scene: ObjectNav and GOAT-Bench."""
+class VisibleGoalState(TaskState):
+    """State of tasks whose goals are objects that images show: ObjectNav, MultiON and GOAT-Bench."""
 
-    protocols = "whose goals are objects of the scene"
+    protocols = "whose goals are objects"
 
     @abstractmethod
     def current_ids(self, slot: int) -> Collection[int]:
-        """Ids of the objects that fulfil the current goal of `slot`; none where the scene has no labels."""
+        """Ids of the objects that fulfil the current goal of `slot`; none in scenes without labels."""
 
 
-class GoalMask(PixelSensor[SceneGoalState]):
+class GoalMask(PixelSensor[VisibleGoalState]):
     """(H, W, 1) uint8: 1 where a pixel shows an object that fulfils the current goal.
 
     Of the size of the images of the first camera that takes depth. The target of the auxiliary loss
@@ -29,14 +29,14 @@ class GoalMask(PixelSensor[SceneGoalState]):
     """
 
     name = "goal_mask"
-    state_type = SceneGoalState
+    state_type = VisibleGoalState
     privileged = True
     channels: ClassVar[tuple[str, ...]] = ("instance",)
 
     def find_highest(self) -> int:
         return 1
 
-    def observe(self, simulator: Simulator, state: SceneGoalState, out: np.ndarray) -> None:
+    def observe(self, simulator: Simulator, state: VisibleGoalState, out: np.ndarray) -> None:
         _, images = simulator.observer.image("instance")
         for slot, image in enumerate(images):
             out[slot, :, :, 0] = np.isin(image, np.fromiter(state.current_ids(slot), np.int64))
