@@ -1,6 +1,7 @@
 """Finding subcommands, exit codes, and one line for every error."""
 
 import errno
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import pytest
 from navarena.cli import main as main_module
 from navarena.cli.console import Console
 from navarena.cli.main import COMMANDS, Entry, main, parse_command
+from navarena.cli.runs.analyse import Analyse
 from navarena.core.errors import CheckFailedError, NavarenaError, SceneError
+from navarena.evaluation.analyses import ANALYSES
 
 RAISED: list[BaseException] = []
 
@@ -123,6 +126,11 @@ def test_every_command_has_help_and_json(name: str, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert stopped.value.code == 0
     assert "--json" in out and f"navarena {name}" in out
+
+
+def test_the_help_of_analyse_names_every_analysis() -> None:
+    named = set(re.findall(r"[a-z-]+", Analyse.__doc__ or ""))
+    assert set(ANALYSES) <= named, set(ANALYSES) - named
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -1,5 +1,6 @@
 """Adaptation during deployment: what learns, what stays, and what is refused."""
 
+import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.agents.adaptation import Adapter  # noqa: E402
 from navarena.learning.agents.policy_agent import find_checkpoint  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
-from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
+from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy, read_heads, read_info  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 from navarena.tasks.calibration_env import CalibrationEnv  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
@@ -73,6 +75,17 @@ def test_only_what_reads_images_learns_and_the_checkpoint_stays(trained, loss):
     again = make_agent(trained, f"adapt={loss}")
     calibrate(again)
     assert all(torch.equal(value, weights(agent)[name]) for name, value in weights(again).items())
+
+
+def test_an_exported_copy_has_the_heads_and_adapts(trained, tmp_path):
+    copy = tmp_path / "small"
+    export_checkpoint(trained, copy)
+    own, small = (read_heads(read_info(folder), folder) for folder in (trained, copy))
+    assert own.keys() == small.keys() and len(own) >= 4
+    assert all(torch.equal(small[name], value.half()) for name, value in own.items())
+    agent = make_agent(copy, "adapt=ap")
+    calibrate(agent)
+    assert changed(agent, copy)
 
 
 def test_an_update_is_a_step_of_adam_on_the_loss(trained):
@@ -138,6 +151,8 @@ def test_adapted_weights_are_kept_apart_and_act_without_calibration(trained, pla
     calibrate(agent)
     later = make_agent(trained, f"weights={file}")
     later.attach(None)
+    used = f"{read_info(trained).model_sha256} {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    assert later.model_sha256 == hashlib.sha256(used.encode()).hexdigest()
     assert all(torch.equal(value, weights(agent)[name]) for name, value in weights(later).items())
     with pytest.raises(InputError, match="were adapted from this checkpoint, got those of another one"):
         make_agent(plain, f"weights={file}")
@@ -179,7 +194,7 @@ def test_episodes_adapt_by_themselves_whatever_runs_beside_them(trained):
 def test_what_cannot_adapt_says_so(trained, plain):
     with pytest.raises(InputError, match=r"write \?adapt=ap or \?adapt=rp behind it"):
         calibrate(make_agent(trained, "sample=true"))
-    with pytest.raises(InputError, match="trained with the auxiliary loss inverse_dynamics, got .* without"):
+    with pytest.raises(InputError, match="with the auxiliary loss inverse_dynamics and has its weights, got"):
         calibrate(make_agent(plain, "adapt=ap"))
     with pytest.raises(InputError, match="expected a calibration in which .* adapts, got none"):
         make_agent(trained, "adapt=ap").attach(None)

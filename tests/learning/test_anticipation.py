@@ -1,5 +1,6 @@
 """Occupancy anticipation: windows of maps, their network, and the agent that plans on what it anticipates."""
 
+import hashlib
 import math
 from dataclasses import replace
 
@@ -109,7 +110,9 @@ def test_the_agent_plans_on_what_it_anticipates(folder):
     task = get_task("pointnav-habitat2020-v1")
     agent = load_agent(f"occupancy-anticipation:{folder}", task)
     assert not agent.privileged and set(agent.sensors) == {"depth", "pointgoal"}
-    assert not declare_agent(f"occupancy-anticipation:{folder}", task).privileged
+    told = declare_agent(f"occupancy-anticipation:{folder}", task)
+    assert not told.privileged
+    assert told.model_sha256 == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     maps = OccupancyMaps(1, replace(agent._map_settings, cell=0.5))
     maps._storeys.enter(np.ones(1, bool), np.zeros(1))
     middle = maps.grid(0).cells_of(np.zeros(3))

@@ -100,6 +100,20 @@ def test_frames_differ_and_episodes_stay():
     assert [np.array_equal(a, b) for a, b in zip(second, third, strict=True)] == begun.tolist()
 
 
+@pytest.mark.parametrize("given", [{"crop": 0.3, "shift": 0.2, "jitter": 0.3}, {"mirror": 1.0}])
+def test_images_that_losses_predict_move_alike_and_keep_their_numbers(given):
+    target = InputSpec("goal_mask", (8, 10, 1), "uint8", 2)
+    generator = make_generator("learning", 0, "augmentation")
+    settings = AugmentationSettings(**given)
+    augmenter = Augmenter(settings, INPUTS, 6, generator, ("turn_left", "turn_right"), (target,))
+    seen = see()
+    seen["goal_mask"] = (seen["depth"] > 42).astype(np.uint8)
+    before = seen["goal_mask"].copy()
+    augmenter.augment(seen, np.zeros(6, bool))
+    np.testing.assert_array_equal(seen["goal_mask"], seen["depth"] > 42)
+    assert not np.array_equal(seen["goal_mask"], before)
+
+
 def test_state_goes_on_and_seeds_decide():
     one, other = make("episode"), make("episode", seed=1)
     one.augment(see(), np.zeros(6, bool))

@@ -35,7 +35,14 @@ from navarena.learning.auxiliaries.settings import (  # noqa: E402
 from navarena.learning.checkpoints.files import MODEL, RESUME  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
-from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings, constant  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
+from navarena.learning.policy import RecurrentPolicy  # noqa: E402
+from navarena.learning.settings import (  # noqa: E402
+    HABITAT_DDPPO,
+    ImitationSettings,
+    PolicySettings,
+    constant,
+)
 from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
@@ -185,6 +192,36 @@ def test_weights_add_up_and_reach_the_encoder():
     plain = make_policy()
     judged, nothing, logged = judge_fragment(plain, rollout.fragment(), np.random.default_rng(0))
     assert nothing.item() == 0.0 and logged == {} and judged.values.shape == (8, 16)
+
+
+@pytest.mark.parametrize("images", ["small", "multion", "grounding", "resnet18"])
+def test_frames_are_what_images_show_without_poses(images):
+    inputs = (
+        InputSpec("rgb", (64, 64, 3), "uint8"),
+        InputSpec("gps", (2,), "float32"),
+        InputSpec("compass", (1,), "float32"),
+        InputSpec("objectgoal", (1,), "int64", 6),
+    )
+    numbers = "joined" if images == "small" else "embedded"
+    settings = PolicySettings(
+        hidden=16, image_features=24, encoder=EncoderSettings(images=images, numbers=numbers)
+    )
+    policy, generator = RecurrentPolicy(inputs, 4, settings), torch.Generator().manual_seed(0)
+    here = {
+        "rgb": torch.randint(0, 256, (3, 64, 64, 3), generator=generator, dtype=torch.uint8),
+        "gps": torch.zeros(3, 2),
+        "compass": torch.zeros(3, 1),
+        "objectgoal": torch.ones(3, 1, dtype=torch.int64),
+    }
+    elsewhere = here | {"gps": torch.ones(3, 2), "compass": torch.ones(3, 1)}
+    found = []
+    for one in (here, elsewhere, here | {"rgb": 255 - here["rgb"]}):
+        with watch(policy) as watched, torch.no_grad():
+            encoded = policy.encoder(one)
+        found.append((watched.seen, encoded))
+    (seen, encoded), (same, moved), (other, _) = found
+    assert seen.shape == (3, 24) and torch.equal(seen, same) and not torch.equal(encoded, moved)
+    assert not torch.equal(seen, other)
 
 
 def test_steps_behind_the_last_of_a_slot_do_not_count():

@@ -20,9 +20,17 @@ from navarena.cli.training.train import spell_settings  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
 from navarena.learning.agents.fit import find_vocabulary, require_fitting  # noqa: E402
-from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
+from navarena.learning.checkpoints.exporting import export_checkpoint, select_checkpoint  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
-from navarena.learning.checkpoints.policies import BEST, earlier_folders, load_policy, read_info  # noqa: E402
+from navarena.learning.checkpoints.policies import (  # noqa: E402
+    BEST,
+    HEADS,
+    earlier_folders,
+    load_policy,
+    read_heads,
+    read_info,
+)
 from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
@@ -139,6 +147,19 @@ def test_select_chooses_by_another_metric(trained, tmp_path, capsys):
     assert "success" in capsys.readouterr().err
     assert main(["checkpoint", "select", str(tmp_path)]) == 2
     assert "evaluation.updates" in capsys.readouterr().err
+
+
+def test_the_selected_one_has_the_heads_of_its_losses(tmp_path):
+    folder = tmp_path / "run"
+    method = replace(WATCHED.method, auxiliaries=(INVERSE_DYNAMICS,))
+    train_in_rooms(folder, replace(WATCHED, method=method)).run()
+    shutil.rmtree(folder / BEST)  # it is made anew
+    best, _ = select_checkpoint(folder, "spl")
+    (chosen,) = [
+        one for one in earlier_folders(folder).values() if read_info(one).frames == read_info(best).frames
+    ]
+    assert (best / HEADS).read_bytes() == (chosen / HEADS).read_bytes()
+    assert read_heads(read_info(best), best)
 
 
 def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):

@@ -13,7 +13,7 @@ from navarena.evaluation.demonstrations.manifest import read_manifest, write_man
 from navarena.evaluation.demonstrations.reading import open_demos  # noqa: E402
 from navarena.evaluation.demonstrations.writing import DemoSettings, write_demonstrations  # noqa: E402
 from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
-from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
@@ -80,6 +80,15 @@ def test_it_goes_on_with_the_same_bits(demos, tmp_path):
     )
 
 
+def test_it_starts_from_another_training(demos, tmp_path):
+    DemoTraining(TINY, demos, tmp_path / "first").run()
+    started = DemoTraining(replace(TINY, start=str(tmp_path / "first")), demos, tmp_path / "then")
+    saved = load_policy(tmp_path / "first")[1].state_dict()
+    assert all(torch.equal(value, saved[name]) for name, value in started._policy.state_dict().items())
+    with pytest.raises(FileError):
+        DemoTraining(replace(TINY, start=str(tmp_path / "none")), demos, tmp_path / "other")
+
+
 def test_lerobot_is_learned_from_too(tmp_path):
     pytest.importorskip("av")
     rows = []
@@ -95,6 +104,11 @@ def test_what_does_not_fit_is_refused(demos, tmp_path):
     with pytest.raises(InputError, match="got inverse_dynamics; add --set method.auxiliaries="):
         method = replace(TINY.method, auxiliaries=(INVERSE_DYNAMICS,))
         DemoTraining(replace(TINY, method=method), demos, tmp_path)
+    for name in ("corruptions", "mixture"):
+        with pytest.raises(InputError, match=f"expected no {name} with --demos"):
+            DemoTraining(replace(TINY, **{name: ("clean+depth_holes:3",)}), demos, tmp_path)
+    with pytest.raises(InputError, match="expected no augmentation with --demos"):
+        DemoTraining(replace(TINY, augmentation=AugmentationSettings(mirror=0.5)), demos, tmp_path)
     with pytest.raises(InputError, match=r"expected depth of \(96, 128, 1\) at least"):
         DemoTraining(replace(TINY, image_size=(96, 128)), demos, tmp_path)
     with pytest.raises(InputError, match="expected the observation compass in .*, got rgb, depth, pointgoal"):

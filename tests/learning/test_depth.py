@@ -1,5 +1,6 @@
 """Depth from colours: its loss, its network, and agents that see by it."""
 
+import hashlib
 import math
 from dataclasses import replace
 
@@ -130,6 +131,7 @@ def test_the_agent_behind_sees_predicted_depth_in_the_unit_of_the_protocol(folde
     assert agent.sensors == ("rgb", "pointgoal")
     told, other = declare_agent(name, task), declare_agent("frontier-odometry", task)
     assert told.privileged_inputs == other.privileged_inputs and told.sensors == other.sensors
+    assert told.model_sha256 == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     watched = Watcher(agent, monkeypatch)
     agent.reset([Start(k, "e", "s", Boundary.SCENE) for k in range(2)])
     walls = np.full((1, 96, 160), 2.0, np.float32)

@@ -15,6 +15,7 @@ from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import ENCODERS, find_encoder  # noqa: E402
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows  # noqa: E402
+from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.encoders import scale_goals  # noqa: E402
 from navarena.learning.networks.trunks import TRUNK, load_trunk  # noqa: E402
@@ -81,6 +82,15 @@ def test_recipes_start_and_have_their_size(tmp_path, name):
     assert np.isfinite(row["gradient_norm"]) and row["frames"] == 16
     documented = int(re.search(r"([\d,]+) parameters", module.__doc__).group(1).replace(",", ""))
     assert count == documented - (0 if name.startswith("goat") else 257 + 32)
+
+
+def test_augmentation_moves_what_losses_predict_too(tmp_path):
+    recipe = mini(RECIPES.get("ovon-dagger-small"), 1)
+    recipe = replace(recipe, augmentation=AugmentationSettings(shift=0.2))
+    with closing(Training(recipe, tmp_path)) as training:
+        moved = {one.name for one in training._collector._augmenter._images}
+        assert moved == {"rgb", "depth", "goal_mask", "semantic_classes"}
+        assert np.isfinite(training.advance()["gradient_norm"])
 
 
 def test_variable_collection_starts(tmp_path):

@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation import EvaluationSettings, evaluate  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
+from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
 from navarena.learning.inputs import TOKENS  # noqa: E402
 from navarena.learning.networks.hamt import ObservedSteps  # noqa: E402
@@ -223,6 +225,10 @@ def test_training_goes_on_with_the_same_bits_and_is_evaluated(name, tmp_path):
     assert read_record(out).model_sha256 == hashlib.sha256(weights[0]).hexdigest()
     with pytest.raises(InputError, match="choose them by --features"):
         evaluate(replace(settings, features=None, out=tmp_path / "other"))
+    export_checkpoint(tmp_path / "whole", tmp_path / "small")
+    (_, kept), (_, small) = load_policy(tmp_path / "whole"), load_policy(tmp_path / "small")
+    for weight, value in small.state_dict().items():
+        assert torch.equal(value, kept.state_dict()[weight].half().to(value.dtype))
 
 
 def test_states_are_copied_by_rows():

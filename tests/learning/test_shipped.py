@@ -45,6 +45,7 @@ def test_all_of_them_are_small_and_named():
         ]
         info = json.loads((PACKAGE / folder / "checkpoint.json").read_text())
         assert info["frames"] > 0 and (folder in segmenters or info["selection"] == "train")
+        assert not info.get("heads_sha256"), "no weights are named that are not there"
 
 
 def test_one_that_is_not_installed_says_how(monkeypatch):

@@ -1,5 +1,6 @@
 """Stopping modules: what they learn, where they stop, and which checkpoints cannot."""
 
+import hashlib
 import math
 from dataclasses import replace
 
@@ -9,10 +10,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Start  # noqa: E402
+from navarena.agents.declaration import join_hashes  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
 from navarena.learning.auxiliaries.losses import goal_distance_loss  # noqa: E402
 from navarena.learning.auxiliaries.settings import GOAL_DISTANCE  # noqa: E402
+from navarena.learning.checkpoints.policies import read_info  # noqa: E402
 from navarena.tasks.batch import NavigationBatch  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
@@ -83,6 +86,16 @@ def test_any_agent_can_stand_behind_it(trained):
     assert not declare_agent(f"stopping:{trained}:forward").privileged
     assert declare_agent(f"stopping:{trained}:expert").privileged
     assert declare_agent(f"stopping:{trained}:forward").resizes == ("depth=48x36",)
+
+
+def test_its_weights_are_those_of_both(trained):
+    info = read_info(trained)
+    own = f"{info.model_sha256} {info.heads_sha256}"
+    for name, joined in (("forward", own), (f"checkpoint:{trained}", f"{info.model_sha256} {own}")):
+        told = declare_agent(f"stopping:{trained}:{name}").model_sha256
+        assert told == hashlib.sha256(joined.encode()).hexdigest()
+    assert declare_agent(f"oracle-stop:checkpoint:{trained}").model_sha256 == info.model_sha256
+    assert join_hashes("", "") == "" and join_hashes("", info.model_sha256) == info.model_sha256
 
 
 def test_what_cannot_stop_says_so(trained, tmp_path):

@@ -9,6 +9,7 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.mapping.labellers import LABELLERS, SEGMENTER_VARIABLE, find_labeller
 from navarena.mapping.semantic_map import CLASSES
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.sensors.catalog import find_goal_sensor
 from navarena.tasks.sensors.predicted import SemanticPredicted
 from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 
@@ -67,6 +68,13 @@ def test_they_keep_to_their_specs_and_are_alive():
             assert (one[name] >= spec.low).all() and (one[name] <= spec.high).all()
         assert any(not np.array_equal(seen[0][name], one[name]) for one in seen[1:]), name
     assert batch.specs[NEAR[0]].shape == (24, 32, 1) and batch.specs[NEAR[0]].high == len(CLASSES) - 1
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_their_weights_are_those_of_the_labeller(name, labellers):
+    assert find_goal_sensor(name, lambda own: None).model_sha256 == ""
+    labellers["near"].model_sha256 = "ab" * 32
+    assert find_goal_sensor(name, lambda own: None).model_sha256 == "ab" * 32
 
 
 def test_they_are_what_the_labeller_tells():

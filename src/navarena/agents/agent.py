@@ -94,6 +94,11 @@ class Agent(ABC):
         return ()
 
     @classmethod
+    def weights_beside(cls) -> tuple[str, ...]:
+        """Hashes of further weights that it uses, as `model_sha256`, beside those of declared sensors."""
+        return ()
+
+    @classmethod
     def with_options(cls, text: str) -> type["Agent"]:
         """The agent with the options of `NAME?text`; raises InputError for unknown options."""
         raise InputError(f"expected no options behind {cls.__name__}, got {text!r}")

@@ -3,6 +3,7 @@
 import re
 import reprlib
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from navarena.core.errors import InputError
@@ -58,6 +59,12 @@ def read_declaration(target: Any) -> Declaration:
         _read_sizes(target),
         _read_hash(target),
     )
+
+
+def join_hashes(*hashes: str) -> str:
+    """One hash of several weights, in order; that of a single one is its own, and that of none empty."""
+    named = [one for one in hashes if one]
+    return named[0] if len(named) == 1 else sha256(" ".join(named).encode()).hexdigest() if named else ""
 
 
 def _read_hash(target: Any) -> str:

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENT_FILES, AGENTS, HUMAN, INSTALL_SHIPPED, SHIPPED
 from navarena.agents.compensation import CompensatingAgent
-from navarena.agents.declaration import UNDECLARED, Declaration, name_of, read_declaration
+from navarena.agents.declaration import UNDECLARED, Declaration, join_hashes, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
 from navarena.agents.process import ProcessAgent
@@ -35,6 +35,7 @@ from navarena.core.errors import InputError, NavarenaError, describe_error
 from navarena.core.registry import load_target
 from navarena.tasks.catalog import require_body_task
 from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.sensors.catalog import find_goal_sensor
 from navarena.tasks.task import Task, TaskRules
 
 HABITAT, ORACLE_STOP, PROCESS, COMPENSATING = "habitat:", "oracle-stop:", "process:", "compensating:"
@@ -138,7 +139,13 @@ def _declare(target: Any, task: TaskRules | None) -> Declaration:
     declared = read_declaration(target)
     if not isinstance(task, Task) or not (isinstance(target, type) and issubclass(target, Agent)):
         return declared
-    declared = replace(declared, trained_with=declared.trained_with + target.trained_beside(task))
+    seen = (find_goal_sensor(name, task.find_sensor) for name in declared.sensors)
+    weights = (*(one.model_sha256 for one in seen if one is not None), *target.weights_beside())
+    declared = replace(
+        declared,
+        trained_with=declared.trained_with + target.trained_beside(task),
+        model_sha256=join_hashes(declared.model_sha256, *weights),
+    )
     beyond = target.inputs_beyond(task)
     return declared.looking_at(*beyond) if beyond else declared
 

@@ -20,6 +20,8 @@ class Labeller(Protocol):
 
     Attributes:
         classes: names by number; 0 is "void", everything that is none of the others.
+
+    One with weights may have `model_sha256`, their hash, which results then name.
     """
 
     classes: Sequence[str]
@@ -36,6 +38,11 @@ class Labeller(Protocol):
             depth: (N, H', W') float32 metres, of the same view.
         """
         ...
+
+
+def hash_weights(labeller: Labeller) -> str:
+    """The `model_sha256` of a labeller, 64 hex digits; empty where it names none."""
+    return str(getattr(labeller, "model_sha256", ""))
 
 
 SEGMENTER = "segmenter"

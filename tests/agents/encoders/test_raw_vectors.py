@@ -8,6 +8,7 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.catalog import find_encoder
 from navarena.episodes.encoding.encoder import GoalQuery
+from navarena.tasks.sensors.goal_vector import GoalVector
 
 
 class Counting(WeightsEncoder):
@@ -41,6 +42,12 @@ def test_networks_keep_their_lengths(tmp_path):
     assert kept.computed == 4
     again = CachedEncoder(Counting(), tmp_path)
     assert [again.encode_raw(goal).tolist() for goal in GOALS] == RAW and again.computed == 0
+
+
+def test_sensors_of_goal_vectors_have_the_weights_of_their_encoder(tmp_path, monkeypatch):
+    assert GoalVector(CachedEncoder(Counting(), tmp_path)).model_sha256 == ""
+    monkeypatch.setattr(Counting, "model_sha256", "ab" * 32)
+    assert GoalVector(CachedEncoder(Counting(), tmp_path)).model_sha256 == "ab" * 32
 
 
 def test_only_files_of_weights_make_vectors_others(tmp_path, monkeypatch):

@@ -143,6 +143,14 @@ def test_goals_need_several_images_and_lose_them_again():
     assert look(finder, goal, number, metres=5.0, times=9) == (None, None), "too far to be believed"
 
 
+def test_weights_of_the_segmenter_are_those_of_the_agent(monkeypatch):
+    task, name = get_task("objectnav-habitat2020-v1"), "frontier-segmenter?segmenter=named:"
+    assert declare_agent(name, task).model_sha256 == "", "a labeller without weights"
+    monkeypatch.setattr(Named, "model_sha256", "ab" * 32, raising=False)
+    for wrapped in (name, f"oracle-stop:{name}", f"compensating:{name}"):
+        assert declare_agent(wrapped, task).model_sha256 == "ab" * 32
+
+
 def test_agents_say_what_they_need(monkeypatch):
     task = get_task("objectnav-habitat2020-v1")
     agent = load_agent("frontier-segmenter?segmenter=named:", task)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary
+from navarena.agents.declaration import join_hashes
 from navarena.agents.encoders import ImageMatcher
 from navarena.agents.goat.detection import DetectionSettings, PerceptionErrors, connect, count_errors, detect
 from navarena.agents.goat.search import Search, SearchSettings
@@ -194,6 +195,17 @@ def test_options_are_read(tmp_path):
 
 
 AGENT = "modular-goat?segmenter=colour:&encoder=colours"
+
+
+def test_its_weights_are_those_of_segmenter_and_encoder(monkeypatch):
+    assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == ""
+    monkeypatch.setattr(ByColour, "model_sha256", "ab" * 32, raising=False)
+    assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == "ab" * 32
+    monkeypatch.setattr(GoalEncoder, "model_sha256", "cd" * 32)
+    both = join_hashes("ab" * 32, "cd" * 32)
+    assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == both not in ("ab" * 32, "cd" * 32)
+    cow = declare_agent("modular-cow?encoder=colours", get_task("goat-v1"))
+    assert cow.model_sha256 == "cd" * 32
 
 
 def test_it_declares_no_privilege():

@@ -13,6 +13,7 @@ from jaxtyping import Bool, UInt8
 from scipy import ndimage
 
 from navarena.agents.explorers.sightings import DepthView
+from navarena.core.kernels import kernel
 from navarena.tasks.protocols.goal_objects import CYLINDER_COLORS
 
 HEIGHT, WIDTH = 0.75, 0.2
@@ -70,8 +71,18 @@ def find_cylinders(
 
 def match_colors(rgb: UInt8[np.ndarray, "h w 3"], tolerance: int) -> UInt8[np.ndarray, "h w"]:
     """(H, W) uint8: bit k is set where a pixel has the colour of class k, to within `tolerance` a byte."""
-    tables = _color_tables(tolerance)
-    return np.asarray(tables[0][rgb[..., 0]] & tables[1][rgb[..., 1]] & tables[2][rgb[..., 2]])
+    bits = np.zeros(rgb.shape[:2], np.uint8)
+    _look_up(rgb, _color_tables(tolerance), bits)
+    return bits
+
+
+@kernel
+def _look_up(rgb, tables, bits):  # type: ignore[no-untyped-def]
+    """Write what the bytes of a pixel of `rgb` (H, W, 3) share in `tables` (3, 256) into `bits` (H, W)."""
+    for row in range(rgb.shape[0]):
+        for column in range(rgb.shape[1]):
+            red, green, blue = rgb[row, column]
+            bits[row, column] = tables[0, red] & tables[1, green] & tables[2, blue]
 
 
 @cache

@@ -19,7 +19,7 @@ from navarena.agents.explorers.goal_finders import GoalFinder, ObjectFinder, See
 from navarena.agents.explorers.sightings import DepthView, project
 from navarena.agents.explorers.visible_goals import VisibleFinder
 from navarena.core.errors import InputError, require_name
-from navarena.mapping.labellers import find_labeller
+from navarena.mapping.labellers import find_labeller, hash_weights
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
 from navarena.tasks.protocols.object_nav import ObjectNav
@@ -213,6 +213,10 @@ class SegmentingFrontierAgent(FrontierAgent):
         if not value:
             raise InputError(f"expected segmenter=DIR behind frontier-segmenter, got {text!r}")
         return type("SegmentingFrontierAgent", (cls,), {"segmenter": value, "__doc__": cls.__doc__})
+
+    @classmethod
+    def weights_beside(cls) -> tuple[str, ...]:
+        return (hash_weights(find_labeller(cls.segmenter)),)
 
     def make_finder(self, task: Task) -> GoalFinder:
         """The goal finder that gathers what the segmenter predicts; raises InputError for other tasks."""

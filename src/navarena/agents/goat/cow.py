@@ -151,6 +151,10 @@ class ModularCowAgent(MappingAgent):
             raise InputError(f"expected encoder=NAME behind modular-cow, such as joint:FOLDER, got {text!r}")
         return type("ModularCowAgent", (cls,), {"encoder": encoder, "__doc__": cls.__doc__})
 
+    @classmethod
+    def weights_beside(cls) -> tuple[str, ...]:
+        return (make_encoder(cls.encoder).model_sha256,)
+
     def __init__(
         self,
         task: Task,

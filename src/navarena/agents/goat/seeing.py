@@ -25,7 +25,7 @@ from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.goals import Modality
 from navarena.episodes.goat.names import names_of_split
 from navarena.mapping import SegmentedImage
-from navarena.mapping.labellers import Labeller, find_labeller
+from navarena.mapping.labellers import Labeller, find_labeller, hash_weights
 from navarena.tasks.task import Task
 
 SEEING_SEARCH = SearchSettings(
@@ -175,6 +175,11 @@ class ModularGoatSeeingAgent(MappingAgent):
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
         return type("ModularGoatSeeingAgent", (cls,), {"options": read_options(text), "__doc__": cls.__doc__})
+
+    @classmethod
+    def weights_beside(cls) -> tuple[str, ...]:
+        labeller, encoder = find_labeller(cls.options.segmenter), make_encoder(cls.options.encoder)
+        return hash_weights(labeller), encoder.model_sha256
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_goal_sensors(task)

@@ -24,8 +24,8 @@ class Analyse:
     """Compute a table of a paper from finished runs. NAME is one of
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
-    modalities, subtasks, goal-noise; RobustNav: degradation, severities; IVLN: tours, tour-positions,
-    tour-coverage; of any protocol: seeds, metric-choice, metric-variance, metric-ranks.
+    modalities, subtasks, lifelong, goal-noise; RobustNav: degradation, severities; IVLN: tours, maps,
+    tour-positions, tour-coverage; of any protocol: seeds, metric-choice, metric-variance, metric-ranks.
     docs/analyses.md describes each. The table is kept below the first run, whose report shows it from then
     on. Exit code 0, whatever the result. The keys of --json stand in docs/json-keys.md.
     """

@@ -38,6 +38,7 @@ class CachedEncoder(GoalEncoder):
         self._encoder = encoder
         self.name, self.dimension = encoder.name, encoder.dimension
         self.reads_words, self.sees_images = encoder.reads_words, encoder.sees_images
+        self.model_sha256 = encoder.model_sha256
         self._folder = (folder or cache_folder() / FOLDER) / identify(encoder)
         self.computed = 0
 

@@ -60,6 +60,7 @@ class GoalEncoder(ABC):
         dimension: D, of every vector.
         reads_words: whether it encodes categories and texts.
         sees_images: whether it encodes images.
+        model_sha256: of weights that were trained here, 64 hex digits; empty of others.
     """
 
     needs_weights: ClassVar[bool] = False
@@ -67,6 +68,7 @@ class GoalEncoder(ABC):
     dimension: int
     reads_words: bool = True
     sees_images: bool = False
+    model_sha256: str = ""
 
     def encode(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
         """(D,) float32 of length 1. An image is looked at where the encoder sees; else its category is read.

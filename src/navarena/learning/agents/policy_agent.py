@@ -7,6 +7,7 @@ before, with ?map=SENSOR it sees this map in the place of its own. Options are j
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -15,7 +16,9 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.declaration import join_hashes
 from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.files import read_bytes
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
 from navarena.learning.agents.adaptation import (
@@ -117,6 +120,8 @@ class CheckpointAgent(Agent):
             name, _, value = part.partition("=")
             if name == WEIGHTS and value:
                 members["adapted"] = value
+                adapted = sha256(read_bytes(Path(value), "adapted weights")).hexdigest()
+                members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
             elif name == MAP and value:
                 own = _find_map(cls.folder)
                 members["shown"] = MappingProxyType({own: value})

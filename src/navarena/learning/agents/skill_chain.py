@@ -4,7 +4,6 @@ Each skill acts while its modality gives the goal, and its declaration ends the 
 at each goal, as GOAT-Bench's paper says; with ?memory=carried it goes from skill to skill, as in its code.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -13,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.declaration import join_hashes
 from navarena.core.errors import InputError
 from navarena.learning.agents.fit import require_inputs
 from navarena.learning.agents.policy_agent import CheckpointAgent, open_checkpoint
@@ -42,14 +42,13 @@ def find_chain(text: str) -> type["SkillChainAgent"]:
         raise InputError(f"expected ?memory=dropped or ?memory=carried behind the chain, got {options!r}")
     skills = tuple(open_checkpoint(Path(folder)) for folder in folders)
     kinds = skills * (len(MODALITY_IDS) // len(skills))
-    joined = hashlib.sha256(" ".join(one.model_sha256 for one in kinds).encode()).hexdigest()
     members = {
         "skills": kinds,
         "carries": memory == "carried",
         "sensors": tuple(dict.fromkeys([*(name for one in kinds for name in one.sensors), SUBTASK])),
         "trained_with": tuple(dict.fromkeys(name for one in kinds for name in one.trained_with)),
         "resizes": tuple(dict.fromkeys(size for one in kinds for size in one.resizes)),
-        "model_sha256": joined,
+        "model_sha256": join_hashes(*(one.model_sha256 for one in skills)),
         "__doc__": f"Skills by modality: {', '.join(str(one.folder) for one in kinds)}.",
     }
     return type("SkillChainAgent", (SkillChainAgent,), members)

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.agents.agent import require_actions, require_discrete
+from navarena.agents.declaration import join_hashes
 from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
@@ -56,6 +57,7 @@ def find_stopping(text: str) -> type["StoppingAgent"]:
         "privileged_inputs": inner.privileged_inputs,
         "trained_with": tuple(dict.fromkeys((*inner.trained_with, *info.trained_with))),
         "resizes": tuple(dict.fromkeys((*inner.resizes, *info.resizes))),
+        "model_sha256": join_hashes(inner.model_sha256, info.model_sha256, info.heads_sha256),
         "__doc__": f"{name}, which stops by {folder}.",
     }
     return type("StoppingAgent", (StoppingAgent,), members)

@@ -31,7 +31,11 @@ MAX_VOTES = 4
 def find_anticipation(text: str) -> type["AnticipationAgent"]:
     """The agent of the anticipation in the folder `text`; raises FileError for a folder without one."""
     info = read_fitted_info(Path(text), AnticipationInfo)
-    members = {"folder": Path(text), "__doc__": f"Anticipates by {text} ({info.frames} windows)."}
+    members = {
+        "folder": Path(text),
+        "model_sha256": info.model_sha256,
+        "__doc__": f"Anticipates by {text} ({info.frames} windows).",
+    }
     return type("AnticipationAgent", (AnticipationAgent,), members)
 
 

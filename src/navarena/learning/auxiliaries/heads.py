@@ -105,8 +105,12 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
 
 
 def find_visual(policy: RecurrentPolicy) -> torch.nn.Module:
-    """The encoder's image network; the whole encoder if there is none."""
-    return dict(policy.encoder.named_children()).get("image_encoder", policy.encoder)
+    """The encoder's image network; the whole encoder if there is none.
+
+    What else is observed stays apart: by two poses anybody tells which action lay between two frames.
+    """
+    parts = dict(policy.encoder.named_children())
+    return parts.get("image_encoder", parts.get("images", policy.encoder))
 
 
 def find_grounding(policy: RecurrentPolicy) -> GroundingNetwork | None:

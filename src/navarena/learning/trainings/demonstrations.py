@@ -28,6 +28,7 @@ from navarena.learning.trainings.setup import (
     build_policy,
     describe_policy,
     load_pretrained,
+    load_start,
     make_training_task,
 )
 from navarena.learning.trainings.store import Entry, TrajectoryStore
@@ -44,7 +45,7 @@ class DemoTraining:
     episodes of like length; its aggregation says how many side by side.
 
     Args:
-        recipe: of imitation; what it says of collection, corruptions and evaluations does not matter.
+        recipe: of imitation; what it says of collection and evaluations does not matter.
         demos: folder of the demonstrations.
         folder: of checkpoint and log.
         threads: of PyTorch.
@@ -66,6 +67,13 @@ class DemoTraining:
                 "expected no auxiliary losses with --demos, which hold no targets for them, got "
                 f"{', '.join(one.kind for one in method.auxiliaries)}; add --set method.auxiliaries="
             )
+        images = {"corruptions": recipe.corruptions, "mixture": recipe.mixture}
+        changed = [name for name, given in images.items() if given]
+        if changed or recipe.augmentation.is_on:
+            raise InputError(
+                f"expected no {(changed or ['augmentation'])[0]} with --demos, whose images stay as they "
+                "were written; train without --demos"
+            )
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
         self._demos = open_demos(demos)
@@ -75,7 +83,7 @@ class DemoTraining:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
         task = require_body_task(make_training_task(recipe))
         batch = NavigationBatch(task, 1, threads, recipe.sensors)
-        self._info = describe_policy(replace(recipe, corruptions=(), mixture=()), task, batch)
+        self._info = describe_policy(recipe, task, batch)
         self._require_fit(demos)
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
@@ -93,6 +101,7 @@ class DemoTraining:
             self._restore(saved)
         else:
             load_pretrained(self._policy, recipe)
+            load_start(self._policy, self._info, recipe, folder)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         cut_log(folder, self.frames)
 

@@ -241,6 +241,7 @@ def load_pretrained(policy: ActingPolicy, recipe: Recipe) -> None:
     """
     load_trunk(policy, recipe.policy.encoder)
     load_binocular(policy, recipe.policy.encoder)
+    load_follower_trunks(policy, recipe.policy)
 
 
 def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
@@ -254,7 +255,6 @@ def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: 
 
     Raises InputError for a checkpoint of other inputs, actions or networks, FileError for a damaged one.
     """
-    load_follower_trunks(policy, recipe.policy)
     start = recipe.start
     if recipe.first:
         folder = own / FIRST

@@ -22,6 +22,7 @@ from navarena.learning.checkpoints.files import describe_last_checkpoint, load_r
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
 from navarena.learning.distributed import ALONE, ONE_THREAD, Machine, drop_parts, load_part, save_part
+from navarena.learning.inputs import InputSpec
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.rollouts.augmentation import Augmenter
@@ -146,7 +147,7 @@ class Training:
             raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
         if recipe.augmentation.is_on and device != "cpu":
             raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
-        self._collector = self._make_collector(slot_groups)
+        self._collector = self._make_collector(slot_groups, targets)
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_memory_needs(recipe, (*self._info.inputs, *self._policy.frozen), checks=True):
             stored, frozen = (*self._info.inputs, *targets), self._policy.frozen
@@ -163,7 +164,9 @@ class Training:
         if not rank:
             cut_log(folder, self.frames)
 
-    def _make_collector(self, slot_groups: Sequence[Slots]) -> Collector | VariableCollector:
+    def _make_collector(
+        self, slot_groups: Sequence[Slots], targets: Sequence[InputSpec]
+    ) -> Collector | VariableCollector:
         recipe, info, processes = self.recipe, self._info, self._processes
         is_variable = recipe.collection == "variable"
         collectors = []
@@ -173,7 +176,9 @@ class Training:
             if recipe.augmentation.is_on:
                 moves = () if info.is_continuous else info.actions
                 drawn = own["augmentation"]
-                augmenter = Augmenter(recipe.augmentation, info.inputs, one.batch.slots, drawn, moves)
+                augmenter = Augmenter(
+                    recipe.augmentation, info.inputs, one.batch.slots, drawn, moves, targets
+                )
             others = ALONE if is_variable else processes  # groups end their rollouts together
             collectors.append(
                 Collector(recipe, one.batch, one.episodes, self._policy, own, augmenter, others)

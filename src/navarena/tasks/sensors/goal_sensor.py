@@ -38,6 +38,11 @@ class GoalSensor(Sensor, Generic[State]):
     def begin(self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]) -> None:
         """New episodes begin in `slots` (K,) indices; the bodies stand at their starts."""
 
+    @property
+    def model_sha256(self) -> str:
+        """Hash of the weights by which it computes, 64 hex digits; empty without any."""
+        return ""
+
     def is_privileged(self, offered: Collection[str]) -> bool:
         """Whether it shows more than a protocol whose own sensors are `offered`, names."""
         return self.privileged or (bool(self.implied_by) and not set(self.implied_by) & set(offered))

@@ -54,6 +54,10 @@ class GoalVector(GoalSensor[LifelongGoalState]):
             )
         return find_encoder(self.encoder)
 
+    @property
+    def model_sha256(self) -> str:
+        return self._find().model_sha256
+
     def spec(self) -> ObservationSpec:
         return ObservationSpec((self._find().dimension,), np.float32, -FAR, FAR)
 

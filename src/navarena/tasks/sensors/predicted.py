@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int32
 
 from navarena.core.errors import InputError
-from navarena.mapping.labellers import Labeller, find_labeller
+from navarena.mapping.labellers import Labeller, find_labeller, hash_weights
 from navarena.mapping.semantic_map import CLASSES
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -39,6 +39,10 @@ class SemanticPredicted(PixelSensor):
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", _join_name(type(self).name, self.segmenter))
 
+    @property
+    def model_sha256(self) -> str:
+        return hash_weights(find_labeller(self.segmenter))
+
     def find_highest(self) -> int:
         return len(find_labeller(self.segmenter).classes) - 1
 
@@ -67,6 +71,10 @@ class PredictedSemanticMap(SemanticMapSensor):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "name", _join_name(type(self).name, self.segmenter))
+
+    @property
+    def model_sha256(self) -> str:
+        return hash_weights(find_labeller(self.segmenter))
 
     def spec_on(self, body: Embodiment) -> ObservationSpec:
         labeller = find_labeller(self.segmenter)
