@@ -76,8 +76,10 @@ def test_it_goes_on_from_itself_and_not_from_the_start(imitated, tmp_path):
     assert not same(again._policy.state_dict(), load_policy(imitated)[1].state_dict())
 
 
-def test_the_critic_learns_alone_at_first(imitated, tmp_path):
-    method = replace(HABITAT_DDPPO, critic_share=0.5)
+@pytest.mark.parametrize("ramp", [0.0, 0.5])
+@pytest.mark.parametrize("losses", [(), (INVERSE_DYNAMICS,)])
+def test_the_critic_and_heads_learn_alone_at_first(losses, ramp, imitated, tmp_path):
+    method = replace(HABITAT_DDPPO, critic_share=0.5, actor_ramp=ramp, auxiliaries=losses)
     training = make_training(tmp_path, replace(PPO, start=str(imitated), method=method))
 
     def weights():
@@ -90,10 +92,11 @@ def test_the_critic_learns_alone_at_first(imitated, tmp_path):
     for _ in range(2):  # half of four updates
         row = training.advance()
         assert "policy_loss" not in row and row["value_loss"] > 0
-    assert changed(before) == {"critic.weight", "critic.bias"}
+    heads = {name for name in before if name.startswith("auxiliaries.")}
+    assert bool(heads) == bool(losses) and changed(before) == {"critic.weight", "critic.bias"} | heads
     before = weights()
     assert "policy_loss" in training.advance()
-    assert "head.linear.weight" in changed(before)
+    assert ("head.linear.weight" in changed(before)) == (not ramp), "the ramp begins at 0"
     assert all(one.requires_grad for one in training._policy.parameters())
 
 

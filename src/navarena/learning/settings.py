@@ -174,10 +174,11 @@ class PPOSettings:
         trace: lambda of generalised advantage estimation.
         bootstrap_truncated: whether the value of the last observation stands for the rewards that a cut-off
             episode would still have brought; the reference code treats time-outs as ends.
-        critic_share: of all frames, at first, from which the value's last layer alone learns: a policy that
-            imitated has no values, and advantages of random ones would undo it (PIRLNav, section 3.2).
-        actor_ramp: of all frames, after these, over which the learning rate of everything but that layer
-            rises from 0 to its full height (PIRLNav's warm-up of the actor).
+        critic_share: of all frames, at first, from which the value's last layer and the heads of auxiliary
+            losses alone learn: a policy that imitated has no values, and advantages of random ones would
+            undo it (PIRLNav, section 3.2).
+        actor_ramp: of all frames, after these, over which the learning rate of everything else rises from 0
+            to its full height (PIRLNav's warm-up of the actor).
         auxiliaries: what is learned beside.
     """
 

@@ -9,6 +9,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.learning.auxiliaries.heads import judge_fragment
 from navarena.learning.auxiliaries.proxies import proxy_loss
+from navarena.learning.checkpoints.policies import AUXILIARIES
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.losses import actor_critic_loss, average, imitation_loss, policy_loss, value_loss
@@ -34,20 +35,23 @@ Loss = Callable[[Fragment, Tensor], tuple[Tensor, Statistics]]
 
 
 def make_optimiser(policy: Policy, settings: OptimiserSettings, has_ramp: bool = False) -> Any:
-    """Adam over all parameters of `policy`; where `has_ramp`, in two groups, the value's last layer apart."""
+    """Adam over all parameters of `policy`; where `has_ramp`, in two groups, what `_is_new` apart."""
     groups: Any = policy.parameters()
     if has_ramp:
         named = list(policy.named_parameters())
         groups = [
-            {"params": [one for name, one in named if not _is_critic(name)], "has_ramp": True},
-            {"params": [one for name, one in named if _is_critic(name)], "has_ramp": False},
+            {"params": [one for name, one in named if not _is_new(name)], "has_ramp": True},
+            {"params": [one for name, one in named if _is_new(name)], "has_ramp": False},
         ]
     return torch.optim.Adam(groups, lr=settings.rate.first, eps=settings.epsilon, fused=True)
 
 
-def _is_critic(name: str) -> bool:
-    """Whether the parameter `name` of a policy belongs to the value's last layer."""
-    return name.startswith("critic.")
+def _is_new(name: str) -> bool:
+    """Whether a parameter may be random still where all others were imitated.
+
+    Such are the value's last layer and the heads of auxiliary losses.
+    """
+    return name.startswith(("critic.", AUXILIARIES))
 
 
 def deal_slots(
@@ -122,7 +126,7 @@ def update_ppo(
         own = None if weights is None else weights[:, slots]
         of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip, own)
         if done < settings.critic_share:
-            return of_values, noted | {"value_loss": float(of_values.detach())}
+            return of_values + beside, noted | {"value_loss": float(of_values.detach())}
         log_probs = judged.distribution.log_prob(part.actions)
         entropy = average(judged.distribution.entropy(), own)
         of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip, own)
@@ -153,7 +157,7 @@ def update_ppo(
 @contextmanager
 def _freeze(policy: Policy, is_on: bool) -> Iterator[None]:
     """Context that, if `is_on`, freezes everything but the value's last layer."""
-    frozen = [one for name, one in policy.named_parameters() if is_on and not _is_critic(name)]
+    frozen = [one for name, one in policy.named_parameters() if is_on and not _is_new(name)]
     frozen = [one for one in frozen if one.requires_grad]
     for one in frozen:
         one.requires_grad_(False)
