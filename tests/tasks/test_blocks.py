@@ -17,6 +17,13 @@ def test_nothing_of_a_train_split_is_made_before_it_is_asked_for(protocol_id, sp
     assert blocks.embodiment == get_task("ir2r-ce-v1").embodiment
 
 
+def test_tours_of_another_data_set_are_its_own(monkeypatch):
+    task, episodes = get_task("ir2r-ce-v1"), sources.load_task_episodes(get_task("pointnav-v1"), "mini")
+    monkeypatch.setattr(type(task), "default_dataset", "somebody-elses")
+    monkeypatch.setattr(sources, "load_task_episodes", lambda *given: episodes)
+    assert isinstance(sources.load_blocks(task, "train"), ListedBlocks)
+
+
 def test_single_episodes_are_drawn_by_their_recipe_and_listed_ones_from_their_list():
     train = sources.load_blocks(get_task("pointnav-v1"), "train")
     assert isinstance(train, RecipeBlocks) and len(train.houses) == len(set(train.houses)) > 100

@@ -19,8 +19,8 @@ from navarena.episodes.graph_episodes import open_graph_split
 from navarena.episodes.graph_routes import GRAPH_ROUTE_SET, R2R_GRAPH_V1
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.house_tours import HouseTours, load_graph_tours
-from navarena.episodes.route_sets import list_houses, load_routes
-from navarena.episodes.routes import R2R_CE_V1
+from navarena.episodes.route_sets import Recipe, list_houses, load_routes
+from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
 from navarena.episodes.stream import TRAIN, find_blocks
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -36,6 +36,9 @@ from navarena.tasks.task import Task, TaskRules
 from navarena.tasks.user_files import NO_SOURCES, Sources
 
 MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
+
+ROUTES: Mapping[str, Recipe] = {ROUTE_SET: R2R_CE_V1, GRAPH_ROUTE_SET: R2R_GRAPH_V1}
+"""Data set -> the recipe of its routes through generated houses."""
 
 Batch = NavigationBatch | GraphBatch
 """N episodes of a task side by side: bodies in scenes, or on navigation graphs."""
@@ -73,10 +76,12 @@ def load_task_episodes(
 def load_blocks(task: TaskRules, split: str) -> HouseBlocks:
     """The episodes of a task's own split, house by house, from which streams draw.
 
-    Tours of train splits are made when they are asked for; those of a whole split take minutes.
+    Tours of train splits of generated houses are made when they are asked for; those of a whole split take
+    minutes.
     """
-    if task.tour_scoring is not None and split.startswith(TRAIN):
-        return HouseTours(split, recipe=R2R_GRAPH_V1 if isinstance(task, GraphTask) else R2R_CE_V1)
+    routes = ROUTES.get(task.default_dataset)
+    if task.tour_scoring is not None and routes is not None and split.startswith(TRAIN):
+        return HouseTours(split, recipe=routes)
     return find_blocks(load_task_episodes(task, split))
 
 
