@@ -7,6 +7,7 @@ from flat import draw_flat
 from navarena.core.errors import InputError, SceneError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
+from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_tours import (
     HouseTours,
     end_to_start,
@@ -132,7 +133,12 @@ def test_the_splits_are_as_large_as_those_of_r2r():
         "val_seen": (56, 1008),
         "val_unseen": (11, 2343),
         "train_aug": (61, 146400),
+        "val_unseen_further": (60, 2160),
+        "val_seen_lite": (56, 1008),
+        "val_unseen_lite": (11, 2343),
+        "val_unseen_further_lite": (60, 2160),
     }
+    assert not set(ROUTE_SPLITS["val_unseen_further"].scenes) & set(ROUTE_SPLITS["val_unseen"].scenes)
     assert set(ROUTE_SPLITS["val_seen"].scenes) < set(ROUTE_SPLITS["train"].scenes)
     assert not set(ROUTE_SPLITS["val_unseen"].scenes) & set(ROUTE_SPLITS["train"].scenes)
 
@@ -143,6 +149,22 @@ def test_the_smallest_split_is_told_and_made_once():
     assert load_routes("mini").hash == dataset.hash
     words = [len(episode.goal.instruction.split()) for episode in dataset.episodes]
     assert min(words) >= 8 and max(words) <= 60
+
+
+def test_a_lite_split_has_every_path_once_by_its_first_instruction(monkeypatch):
+    monkeypatch.setitem(ROUTE_SPLITS, "val_unseen", RouteSplit("val", 2, 4))
+    monkeypatch.setitem(ROUTE_SPLITS, "val_unseen_lite", RouteSplit("val", 2, 4, part_of="val_unseen"))
+    for recipe in (R2R_CE_V1, R2R_GRAPH_V1):
+        whole, lite = load_routes("val_unseen", recipe=recipe), load_routes("val_unseen_lite", recipe=recipe)
+        assert lite.split == "val_unseen_lite"
+        assert lite.episodes == tuple(one for one in whole.episodes if one.episode_id.endswith("_0"))
+        assert len({one.goal.path_id for one in whole.episodes}) == len(lite)
+        world = WorldCache(recipe.embodiment).get(lite.episodes[0].scene_id)
+        long, short = (
+            HouseTours(split, recipe=recipe).make(world, world.scene_id, 0)
+            for split in ("val_unseen", "val_unseen_lite")
+        )
+        assert short == long[:: recipe.wordings]
 
 
 def test_unknown_splits_are_named():

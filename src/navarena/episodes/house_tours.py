@@ -191,8 +191,8 @@ class HouseTours(HouseBlocks):
     def __init__(self, split: str, seed: int = 0, recipe: Recipe = R2R_CE_V1) -> None:
         size = find_route_split(split)
         self.houses, self.embodiment = tuple(size.scenes), recipe.embodiment
-        self.block = size.paths * recipe.wordings
-        self._split, self._seed, self._recipe = split, seed, recipe
+        self.block = size.paths * (1 if size.part_of else recipe.wordings)
+        self._size, self._split, self._seed, self._recipe = size, split, seed, recipe
 
     def count(self, house: str) -> int:
         """One."""
@@ -203,7 +203,8 @@ class HouseTours(HouseBlocks):
         if world is None:
             raise TypeError("expected a world to order tours in, got none")
         recipe = self._recipe
-        made = house_episodes(self._split, recipe).scene_batch(self.houses.index(house)).episodes
+        drawn = house_episodes(self._split, recipe).scene_batch(self.houses.index(house)).episodes
+        made = self._size.choose(drawn)
         episodes = {one.episode_id: one for one in made}
 
         def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -162,7 +162,7 @@ def make_batch(
         sources: on graphs the connectivity and the features; without connectivity the graphs are those of
             generated houses, whose features have a name.
         scans: on graphs the scans of the episodes; None for all that the connectivity has, or all houses of
-            the splits.
+            the splits that R2R has.
         buffers: name -> an array (N, ...) of the caller into which the observation is written.
         device: where images are drawn; on graphs there are none.
 

@@ -1,5 +1,7 @@
 """`navarena bench render --device cuda`: frames per second of Warp's renderer, by the wall clock."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
@@ -33,11 +35,11 @@ def measure_device(quick: bool, device: str) -> list[Measurement]:
     note = f"{found.name}, RGB-D, {houses} houses, {houses * views_of_each} views a call, wall clock"
     if device == WARP_CPU:
         note += "; this device is for tests, and the targets are of a GPU"
+    views = _join([sample_views(scene, Camera(), views_of_each) for scene in scenes])
     rows = []
     for side, target in TARGETS.items():
-        camera = Camera(width_px=side, height_px=side)
-        parts = [sample_views(scene, camera, views_of_each) for scene in scenes]
-        rate = _frames_per_second(meshes, _join(parts), store, repeats)
+        seen = replace(views, camera=Camera(width_px=side, height_px=side))
+        rate = _frames_per_second(meshes, seen, store, repeats)
         wanted = None if device == WARP_CPU else target
         rows.append(Measurement(f"{side}x{side} on {device}", rate, "frames/s", wanted, note))
     size = store.nbytes / 2**20

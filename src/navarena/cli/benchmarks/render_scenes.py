@@ -53,7 +53,8 @@ def _free_floor(scene: Scene, room_id: int) -> BaseGeometry:
         for obstacle in floor.obstacles
     ]
     outline = shapely.Polygon(room.polygon)
-    free = outline.buffer(-CLEARANCE).difference(shapely.union_all(obstacles).buffer(CLEARANCE))
+    near = [one for one in obstacles if one.intersects(outline)]
+    free = outline.buffer(-CLEARANCE).difference(shapely.union_all(near).buffer(CLEARANCE))
     return free if not free.is_empty else outline
 
 
