@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.checkpoints.files import MODEL, RESUME  # noqa: E402
+from navarena.learning.checkpoints.policies import read_info  # noqa: E402
 from navarena.learning.distributed import (  # noqa: E402
     PARTS,
     Processes,
@@ -97,7 +98,11 @@ def test_two_processes_learn_as_one_and_go_on_bit_for_bit(tmp_path):
             torch.testing.assert_close(first[key], value, rtol=0, atol=1e-6)
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert (whole / MODEL).read_bytes() == (stopped / MODEL).read_bytes()
-    assert len((whole / LOG).read_text().splitlines()) == 4
+    log = [json.loads(line) for line in (whole / LOG).read_text().splitlines()]
+    assert len(log) == 4
+    spent = read_info(whole).cpu_seconds
+    own = torch.load(whole / RESUME, weights_only=True)["cpu_seconds"]
+    assert spent >= log[-1]["cpu_seconds"] and spent > 1.3 * own, "the time of both processes"
     assert [path.name for path in (stopped / PARTS).iterdir()] == ["4-1.pt"]
     assert torch.load(stopped / RESUME, weights_only=True)["frames"] == 4 * 128
     assert same(*(torch.load(tmp_path / f"variable-{rank}.pt") for rank in range(2)))

@@ -466,6 +466,7 @@ def test_command_names_what_is_wrong(tmp_path, capsys):
 def test_command_trains_goes_on_and_evaluates(tmp_path, capsys):
     """In houses of navarena; the document has the keys that docs/json-keys.md names."""
     tiny = ["slots=8", "steps=4", "scenes=1", "episodes=2", "log_updates=1", "split=mini"]
+    tiny.append("evaluation.episodes=1")
     arguments = [word for one in tiny for word in ("--set", one)]
     arguments = ["train", "pointnav-smoke", *arguments, "--frames", "64", "--out", str(tmp_path), "--json"]
     documents = []

@@ -78,7 +78,7 @@ class CheckpointInfo:
         corruptions: that it was trained with, each as "name:severity".
         augmentations: names of those that it was trained with.
         vocabulary: categories of goals by the numbers that it sees; empty for goals that are none.
-        cpu_seconds: of the training's process, all threads together; 0 where it is not known.
+        cpu_seconds: of all processes of the training, all threads together; 0 where it is not known.
         features: of views on graphs, by name; empty for those of a file, and in scenes.
     """
 

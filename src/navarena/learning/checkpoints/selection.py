@@ -68,7 +68,7 @@ class CurvePoint:
     Attributes:
         frames: learned from before.
         updates: made before.
-        cpu_seconds: of the process before, all of its threads together.
+        cpu_seconds: of all processes before, all of their threads together.
         episodes: that were played.
         scores: name of a metric in [0, 1] -> its mean.
     """

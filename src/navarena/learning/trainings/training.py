@@ -126,6 +126,7 @@ class Training:
             _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
         self._curve: list[CurvePoint] = []
         self._threads, self._cpu_before = threads, -time.process_time()
+        self._cpu_of_all = 0.0
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
@@ -198,6 +199,7 @@ class Training:
         """
         recipe = self.recipe
         began, first = time.perf_counter(), self.frames
+        self._sum_cpu()
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
             is_over = self.frames >= recipe.frames
@@ -206,11 +208,18 @@ class Training:
                 self._write_log(
                     self._summarise((self.frames - first) / (time.perf_counter() - began)), report
                 )
+            is_saved = is_due or self.updates % recipe.save_updates == 0
+            if is_saved:
+                self._sum_cpu()
             if is_due and self._evaluation is not None:
                 self._write_log(self._evaluate(self._evaluation).row(), report)
-            if is_due or self.updates % recipe.save_updates == 0:
+            if is_saved:
                 self._save()
         return self._describe()
+
+    def _sum_cpu(self) -> None:
+        """Ask all processes for the time that the next checkpoint states."""
+        self._cpu_of_all = sum(self._processes.gather(self.cpu_seconds))
 
     def _write_log(self, row: Row, report: Callable[[Row], None]) -> None:
         """Append a line to the log, which the first process writes, and report it; raises StorageError."""
@@ -240,7 +249,7 @@ class Training:
             frames=self.frames,
             updates=self.updates,
             curve=tuple(self._curve),
-            cpu_seconds=round(self.cpu_seconds, 1),
+            cpu_seconds=round(self._cpu_of_all, 1),
         )
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, Views, build_render_mesh
 
 pytestmark = [pytest.mark.learn, pytest.mark.slow]
-HOUSES, BATCH, TURNS = 30, 4, 3
+HOUSES, BATCH, TURNS = 18, 4, 3
 CAMERA = Camera(width_px=12, height_px=12)
 
 
