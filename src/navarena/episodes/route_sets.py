@@ -61,7 +61,7 @@ class RouteSplit:
         return scene_ids(HOUSES, self.houses)[self.first : self.first + self.count]
 
     def choose(self, episodes: Iterable[Episode]) -> tuple[Episode, ...]:
-        """Those of the split, of all that are drawn for its paths."""
+        """The episodes of this split among those drawn for its paths: all, or the first of each path."""
         if not self.part_of:
             return tuple(episodes)
         first: dict[str, Episode] = {}
@@ -90,10 +90,10 @@ def find_route_split(split: str) -> RouteSplit:
     return ROUTE_SPLITS[require_name(f"split of {ROUTE_SET}", split, ROUTE_SPLITS)]
 
 
-def list_houses() -> list[str]:
-    """Scene ids of the splits that R2R has, too, each once; the further ones would take minutes to open."""
-    own = (split for split in ROUTE_SPLITS.values() if split.first == 0)
-    return list(dict.fromkeys(scene for split in own for scene in split.scenes))
+def list_houses(split: str = "") -> list[str]:
+    """Scene ids of the splits that R2R has, too, and of `split`, each once; others take minutes to open."""
+    own = (one for name, one in ROUTE_SPLITS.items() if one.first == 0 or name == split)
+    return list(dict.fromkeys(scene for one in own for scene in one.scenes))
 
 
 def _find_stream(split: str, recipe: Recipe) -> tuple[RouteSplit, Stream]:

@@ -17,7 +17,7 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import change_images
 from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.image_options import ImageOptions
-from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_worlds
+from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_scans, find_worlds
 from navarena.tasks.sources import make_batch
 from navarena.tasks.spaces import action_space, first_observed, observation_space, observed_names
 from navarena.tasks.task import TaskRules
@@ -90,7 +90,8 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         worlds = find_worlds(self.task, worlds)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()
-        self.batch = make_batch(self.task, 1, threads, (*names, *drawn), worlds, corruptions, sources)
+        scans = find_scans(self.task, split, episodes, sources)
+        self.batch = make_batch(self.task, 1, threads, (*names, *drawn), worlds, corruptions, sources, scans)
         self._episodes = SlotEpisodes(self.batch, found, worlds, metrics)
         specs = {name: spec for name, spec in self.batch.specs.items() if name not in drawn}
         self._names = observed_names(specs, sensors, text)

@@ -12,6 +12,7 @@ from jaxtyping import Bool
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.route_sets import list_houses
 from navarena.episodes.sampler import EpisodeSampler, MakeSampler, UniformSampler
 from navarena.episodes.stream import TRAIN, EpisodeStream
 from navarena.metrics.catalog import choose_metrics, compute_metrics, reads_path
@@ -52,6 +53,19 @@ def find_sampler(
 def find_worlds(task: TaskRules, worlds: WorldCache | None) -> WorldCache | None:
     """World cache of a task: `worlds`, else a new one; None on graphs."""
     return WorldCache(task.embodiment) if worlds is None and isinstance(task, Task) else worlds
+
+
+def find_scans(
+    task: TaskRules, split: str, episodes: Sequence[Episode] | None, sources: Sources
+) -> tuple[str, ...] | None:
+    """Houses of a batch on their graphs: of the splits that R2R has, of `split` and of a list of `episodes`.
+
+    None elsewhere.
+    """
+    if isinstance(task, Task) or sources.scenes is not None:
+        return None
+    listed = [one.scene_id for one in episodes] if isinstance(episodes, list | tuple) else []
+    return tuple(dict.fromkeys([*list_houses(split), *listed]))
 
 
 class SlotEpisodes:

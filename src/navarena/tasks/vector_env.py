@@ -23,6 +23,7 @@ from navarena.tasks.slot_episodes import (
     SlotGenerators,
     describe_slot,
     find_sampler,
+    find_scans,
     find_worlds,
 )
 from navarena.tasks.sources import make_batch
@@ -126,6 +127,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
             worlds,
             corruptions,
             sources,
+            find_scans(self.task, split, episodes, sources),
             device=RenderDevice(device, keeps_images=True),
         )
         self._episodes = SlotEpisodes(self.batch, found, worlds, metrics)

@@ -9,11 +9,13 @@ from navarena.episodes.goals import GraphGoal, decode_goal
 from navarena.episodes.graph_routes import R2R_GRAPH_V1, SEEN
 from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.episodes.recipe import Stream
+from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit
 from navarena.evaluation import EvaluationSettings, evaluate
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import open_world
 from navarena.tasks.catalog import get_task
+from navarena.tasks.env import NavigationEnv
 from navarena.tasks.graphs.house_features import COLUMNS, count_classes, count_colours
 from navarena.tasks.sources import load_task_episodes, make_batch
 from navarena.tasks.user_files import Sources
@@ -112,3 +114,16 @@ def test_evaluation_in_houses(tmp_path):
     done = evaluate(EvaluationSettings("r2r-v1", "expert", split="mini", episodes=4, workers=1, out=out))
     assert done.summary.metrics["success"].mean == 1 and done.summary.metrics["spl"].mean == pytest.approx(1)
     assert done.summary.identity.startswith("r2r-v1@r2r-graph-houses-v1/")
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_environments_open_the_houses_of_further_splits(monkeypatch, listed):
+    """Of the named split, or of a list of episodes; no others, which take minutes."""
+    few = {"mini": ROUTE_SPLITS["mini"], "further": RouteSplit("val", 1, 2, first=2)}
+    few["more"] = RouteSplit("val", 9, 2, first=3)
+    monkeypatch.setattr("navarena.episodes.route_sets.ROUTE_SPLITS", few)
+    episodes = load_task_episodes(get_task("r2r-v1"), "further").episodes
+    given = {"split": "mini", "episodes": episodes} if listed else {"split": "further"}
+    env = NavigationEnv("r2r-v1", **given)
+    assert env.reset(seed=0)[1]["scene_id"] == "houses-v1/val/00002"
+    assert set(env.batch.atlas.scans) == {*few["mini"].scenes, "houses-v1/val/00002"}
