@@ -247,7 +247,8 @@ def _runs(folder: Path) -> Iterator[Sample]:
     from evaluation import corridor
     from navarena.evaluation import evaluate, read_record, read_rows, read_summary
     from navarena.evaluation.analyses import describe_replay, read_analyses, save_analysis
-    from navarena.evaluation.analyses.compare import compare, read_contestant
+    from navarena.evaluation.analyses.compare import compare
+    from navarena.evaluation.analyses.contestants import read_contestant
     from navarena.evaluation.analyses.failures import load_evaluation, read_failures
     from navarena.evaluation.records.episode_table import read_table
     from navarena.evaluation.records.times import read_times

@@ -6,6 +6,7 @@ Documented paths have dots between keys, `[]` for the items of a list, and `*` f
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,8 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     check("replay", printed(capsys, "replay", out))
     check("export", printed(capsys, "export", out, "robustnav", "--out", folder / "tasks.json"))
     check("failures", printed(capsys, "failures", out))
-    compared = printed(capsys, "compare", out, f"{out},{out}", "--by", "band", "--by", "radius")
+    shutil.copytree(out, folder / "again")
+    compared = printed(capsys, "compare", out, f"{out},{folder / 'again'}", "--by", "band", "--by", "radius")
     check("compare", compared)
     arguments = ("--dataset", mesh, "--agent", "expert", "--episodes", "2", "--out")
     printed(capsys, "evaluate", "pointnav-v1", *arguments, folder / "suite" / "clean")

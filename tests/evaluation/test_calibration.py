@@ -121,3 +121,16 @@ def test_a_split_is_adapted_in(tmp_path):
         open_benchmark(settings(None, tmp_path, calibration_episodes="test", **evaluated))
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
         open_benchmark(settings(None, tmp_path, calibration_episodes="mini", **evaluated))
+
+
+class Peeper(Learner):
+    """Would like to know where it is."""
+
+    calibration_sensors = ("odometry", "position")
+
+
+def test_privileged_sensors_are_refused(mesh, tmp_path):
+    with pytest.raises(
+        InputError, match="show no more than observations of the protocol, got position; leave"
+    ):
+        evaluate(settings(mesh, tmp_path, agent="evaluation.test_calibration:Peeper"))

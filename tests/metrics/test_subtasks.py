@@ -260,3 +260,15 @@ def test_actions_to_spare_are_one_declaration_for_each_goal():
         shortest=ShortestPath(10.0, 0.0, 0.0),
     )
     assert action_spl(life) == 1.0
+
+
+def test_titles_say_which_places_are_meant():
+    titles = [
+        METRICS.get(f"subtask_{place}_{score}").title for place in (4, 5) for score in ("success", "spl")
+    ]
+    assert titles == [
+        "Success, sub-task 4, macro",
+        "SPL, sub-task 4, macro",
+        "Success, sub-task 5 and later, macro",
+        "SPL, sub-task 5 and later, macro",
+    ]

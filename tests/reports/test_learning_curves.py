@@ -1,5 +1,9 @@
 """The page of learning curves: one colour for the seeds of a recipe, and nothing that was not logged."""
 
+import json
+
+from navarena.cli.training.curves import INFO, read_trainings
+from navarena.learning.trainings.log import LOG
 from navarena.reports.learning_curves import (
     MAX_POINTS,
     LearningRun,
@@ -31,6 +35,24 @@ def test_seeds_share_a_colour_and_a_label():
     assert success.count(">dagger<") == 1 and success.count(">ppo<") == 1
     assert "imitation loss" in page and "value loss" in page and "entropy (nats)" not in page
     assert page == render_learning_curves(runs)
+
+
+def write_training(folder, seed, method):
+    folder.mkdir(parents=True)
+    (folder / INFO).write_text(json.dumps({"protocol": "r2r-v1", "recipe": {"seed": seed, "method": method}}))
+    (folder / LOG).write_text('{"frames": 8}\n')
+    return folder
+
+
+def test_trainings_of_one_name_and_other_recipes_are_told_apart(tmp_path):
+    cma = write_training(tmp_path / "t1" / "final", 0, "cma")
+    further = write_training(tmp_path / "t3" / "final", 1, "cma")
+    maps = write_training(tmp_path / "t2" / "final", 0, "map-cma")
+    assert [one.group for one in read_trainings([cma, further])] == ["final", "final"]
+    assert [one.group for one in read_trainings([cma, maps])] == ["t1/final", "t2/final"]
+    first = write_training(tmp_path / "many" / "seed-0", 0, "cma")
+    second = write_training(tmp_path / "many" / "seed-1", 1, "map-cma")
+    assert [one.group for one in read_trainings([first, second, cma])] == ["many", "many", "final"]
 
 
 def test_the_table_says_what_is_not_known():

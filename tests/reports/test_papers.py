@@ -41,6 +41,22 @@ def test_latex(comparison):
     assert "corridor-v1@corridors/mini#0123456789abcdef" in text
 
 
+def test_what_is_no_mean_over_episodes_says_so(comparison):
+    half = {name: Estimate(0.5, 0.4, 0.6, 40) for name in ("success", "t_ndtw", "image_success")}
+    tours = [Estimate(0.5, 0.4, 0.6, n) for n in (2, 3)]
+    parts = ({"image_success": Estimate(0.5, 0.4, 0.6, 12)}, {})
+    counted = dataclasses.replace(
+        comparison, estimates=tuple(half | {"t_ndtw": one} for one in tours), pooled=parts
+    )
+    lines = write_latex(counted).splitlines()
+    assert lines[1:4] == [
+        "% means over n = 40 episodes with 95 % intervals",
+        "% t-nDTW: n = 2, 3 tours",
+        "% Success by image: n = 12 sub-tasks",
+    ]
+    assert lines[4].startswith("% Walker: corridor-v1@")
+
+
 def test_one_run_has_no_best(comparison):
     one = dataclasses.replace(
         comparison, contestants=comparison.contestants[:1], estimates=comparison.estimates[:1]

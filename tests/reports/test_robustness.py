@@ -82,6 +82,10 @@ def test_drops_and_behaviour(columns, suite: Path) -> None:  # noqa: F811
     assert drops.rows[3][1] == f"{100 * (drift - clean):.1f} %"
     assert drops.rows[3][3] == "40"
     assert drops.rows[3][4] == f"{100 * (1 - drift / clean):.1f} %"
+    along_tours = drop_table(replace(one, metrics=("t_ndtw", *one.metrics)))
+    assert along_tours.columns[3] == "tours" and along_tours.columns[5:] == drops.columns[1:]
+    assert [row[1:5] for row in along_tours.rows] == [("–",) * 4] * len(drops.rows)
+    assert [row[5:] for row in along_tours.rows] == [tuple(row[1:]) for row in drops.rows]
     behaviour = behaviour_table(one)
     assert behaviour.columns[-2:] == ("premature stops", "missed stops")
     assert behaviour.rows[4][-2] == "–", "who never stops, never stops too early"

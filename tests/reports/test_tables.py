@@ -51,7 +51,7 @@ def test_formats():
 
 def test_bands_are_half_open_and_keep_their_order():
     distances = [0.0, 1.99, 2.0, 4.0, 20.0, 19.9, None, 300.0]
-    groups = band_groups([make_row(k, d) for k, d in enumerate(distances)], ["success"])
+    groups = band_groups([[make_row(k, d) for k, d in enumerate(distances)]], ["success"])
     assert [(group.name, group.n) for group in groups] == [
         ("0 to 2 m", 2),
         ("2 to 5 m", 2),
@@ -67,10 +67,10 @@ def test_scene_groups_average_their_own_rows():
         make_row(1, 1.0, 0.0, 0.0),
         make_row(2, 1.0, 1.0, 1.0, scene="b"),
     ]
-    groups = scene_groups(rows, ["success", "spl"])
+    groups = scene_groups([rows], ["success", "spl"])
     assert [(group.name, group.estimates["spl"].mean) for group in groups] == [("a", 0.4), ("b", 1.0)]
     table = group_table("scene", groups)
-    assert table.columns == ("scene", "episodes", "Success", "95 % interval", "SPL", "95 % interval")
+    assert table.columns == ("scene", "n", "Success", "95 % interval", "SPL", "95 % interval")
     assert table.rows[0][:3] == ("a", "2", "50.0 %")
     assert table.rows[1][4:] == ("1.000", "0.207 to 1.000")  # one episode: that of one success in one
 

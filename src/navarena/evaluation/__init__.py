@@ -6,7 +6,8 @@ from navarena.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, Group, break_down
-    from navarena.evaluation.analyses.compare import Comparison, Contestant, compare, read_contestant
+    from navarena.evaluation.analyses.compare import Comparison, compare
+    from navarena.evaluation.analyses.contestants import Contestant, read_contestant
     from navarena.evaluation.analyses.robustness import Robustness, RobustnessRow, find_runs, read_robustness
     from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, Setup, open_benchmark
     from navarena.evaluation.exchange.r2r_results import Answers, load_results, score_answers

@@ -167,6 +167,12 @@ MACRO_NOTE = (
     "reference code's: means over all episodes, in which an episode without such a sub-task counts 0."
 )
 
+PLACE_TITLES = {
+    place: f"sub-task {place}{' and later' if place == lifelong.LAST_PLACE else ''}"
+    for place in range(1, lifelong.LAST_PLACE + 1)
+}
+"""Place of a sub-task -> what people read."""
+
 OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     Metric(
         f"{kind}_success",
@@ -196,7 +202,7 @@ OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
 SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (
     Metric(
         f"subtask_{place}_success",
-        f"Success, sub-task {place}{MACRO}",
+        f"Success, {title}{MACRO}",
         lifelong.mean_of_place("success", place),
         "",
         "higher",
@@ -204,12 +210,12 @@ SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBT
         0.0,
         MACRO_NOTE,
     )
-    for place in range(1, lifelong.LAST_PLACE + 1)
+    for place, title in PLACE_TITLES.items()
 )
 SUBTASK_1_SPL, SUBTASK_2_SPL, SUBTASK_3_SPL, SUBTASK_4_SPL, SUBTASK_5_SPL = (
     Metric(
         f"subtask_{place}_spl",
-        f"SPL, sub-task {place}{MACRO}",
+        f"SPL, {title}{MACRO}",
         lifelong.mean_of_place("spl", place),
         "",
         "higher",
@@ -217,7 +223,7 @@ SUBTASK_1_SPL, SUBTASK_2_SPL, SUBTASK_3_SPL, SUBTASK_4_SPL, SUBTASK_5_SPL = (
         0.0,
         MACRO_NOTE,
     )
-    for place in range(1, lifelong.LAST_PLACE + 1)
+    for place, title in PLACE_TITLES.items()
 )
 
 COMMON_METRICS = (

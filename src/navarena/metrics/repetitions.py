@@ -20,7 +20,7 @@ are estimated by one-way analysis of variance with random effects:
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -33,6 +33,7 @@ from navarena.metrics.statistics import (
     RESAMPLES,
     TOO_FEW,
     Estimate,
+    estimate_weighted,
 )
 
 OVER_SEEDS = "bootstrap over seeds, within scenes"
@@ -93,6 +94,7 @@ def estimate_over_seeds(
     generator: np.random.Generator,
     bounds: tuple[float, float],
     resamples: int = RESAMPLES,
+    weights: Float[np.ndarray, "n"] | None = None,
 ) -> Estimate | None:
     """Weighted sum of methods' means over their seeds and N episodes, resampled over seeds and scenes.
 
@@ -105,24 +107,59 @@ def estimate_over_seeds(
         generator: source of the draws.
         bounds: least and greatest possible value of the sum, to which the interval is cut.
         resamples: how many.
+        weights: (N,) above 0, of the episodes in each mean; equal ones by default.
     """
     labels = np.unique(np.asarray(scenes), return_inverse=True)[1]
+    counts = np.ones(len(labels)) if weights is None else np.asarray(weights, np.float64)
     units = int(labels.max()) + 1
     known = all(len(values) >= MIN_SEEDS and np.isfinite(values).all() for _, values in methods)
     if not known or units < MIN_UNITS:
         return None
-    sizes = np.bincount(labels).astype(float)
+    sizes = np.bincount(labels, counts)
     shares = _draw_shares(units, generator, resamples)
     means, mean = np.zeros(resamples), 0.0
     for weight, values in methods:
-        sums = np.stack([np.bincount(labels, one) for one in np.asarray(values, np.float64)], 1)
+        sums = np.stack([np.bincount(labels, one * counts) for one in np.asarray(values, np.float64)], 1)
         of_seeds = (shares @ sums) / (shares @ sizes)[:, None]
         means += weight * (_draw_shares(len(values), generator, resamples) * of_seeds).sum(1)
-        mean += weight * float(np.mean(values))
+        mean += weight * float(np.average(np.mean(values, axis=0), weights=counts))
     low, high = np.clip(np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]), *bounds)
     if high - low <= _ROUNDING:
         return None
     return Estimate(mean, float(low), float(high), len(labels), 0, SEEDS_AND_SCENES)
+
+
+def estimate_weighted_seeds(
+    values: Float[np.ndarray, "k n"],
+    weights: Float[np.ndarray, "n"],
+    scenes: Sequence[str],
+    generator: np.random.Generator,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """Weighted mean score of a method over its K seeds and the parts of N episodes, such as sub-tasks.
+
+    As estimate_weighted, of each episode's mean over the seeds, with an interval over the seeds, too, where
+    estimate_over_seeds has one. n counts parts.
+
+    Args:
+        values: (K, N) float64 within `bounds`: the mean over the parts of each episode, by seed.
+        weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
+        scenes: scene id of each episode.
+        generator: source of the resamples.
+        bounds: least and greatest value.
+
+    Raises InputError as estimate_weighted does.
+    """
+    kept = np.asarray(weights) > 0
+    chosen = [scene for scene, keep in zip(scenes, kept, strict=True) if keep]
+    found = None
+    if len(values) >= MIN_SEEDS and kept.any():
+        found = estimate_over_seeds(
+            [(1.0, values[:, kept])], chosen, generator, bounds, weights=np.asarray(weights)[kept]
+        )
+    if found is None:
+        return estimate_weighted(np.mean(values, axis=0), weights, scenes, generator, bounds)
+    return replace(found, n=round(float(np.sum(weights))))
 
 
 def _draw_shares(

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from navarena.evaluation.analyses.compare import Comparison, Contestant
+from navarena.evaluation.analyses.compare import Comparison
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.metrics.catalog import MACRO, get_metric
 from navarena.metrics.repetitions import VarianceSplit
 from navarena.metrics.statistics import Estimate

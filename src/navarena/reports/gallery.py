@@ -7,7 +7,8 @@ from functools import cache
 
 from markupsafe import Markup
 
-from navarena.evaluation.analyses.compare import Comparison, Contestant
+from navarena.evaluation.analyses.compare import Comparison
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark

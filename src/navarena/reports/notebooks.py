@@ -14,7 +14,8 @@ from navarena.core.display import DRAWERS, NotebookDisplay
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import write_atomic
 from navarena.episodes.episode import Episode
-from navarena.evaluation.analyses.compare import Comparison, compare, read_contestant
+from navarena.evaluation.analyses.compare import Comparison, compare
+from navarena.evaluation.analyses.contestants import read_contestant
 from navarena.evaluation.analyses.failures import load_evaluation
 from navarena.evaluation.running.runner import Evaluation
 from navarena.metrics.navigation import path_length

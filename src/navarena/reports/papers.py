@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from navarena.evaluation.analyses.compare import Comparison
-from navarena.metrics.catalog import Metric, get_metric
+from navarena.metrics.catalog import TOUR_METRICS, Metric, get_metric
 from navarena.metrics.statistics import Estimate, why_missing
 from navarena.reports.comparison import headline_first
 
@@ -38,6 +38,9 @@ _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
+Columns = Sequence[tuple[str, Metric, Sequence[Estimate | None]]]
+"""Heading, metric, and its mean in each run."""
+
 
 def write_latex(comparison: Comparison) -> str:
     r"""A `tabular` in the style of booktabs: a line for each run, means with 95 % intervals below them.
@@ -45,12 +48,13 @@ def write_latex(comparison: Comparison) -> str:
     Rates are in per cent. The best mean of a column is bold where there are several runs; n and the
     identities stand in comments above.
     """
-    columns = [(title, get_metric(name), found) for title, name, found in headline_first(comparison)]
+    columns: Columns = [(title, get_metric(name), found) for title, name, found in headline_first(comparison)]
     best = [_best(metric, found) for _, metric, found in columns]
     heads = " & ".join(_heading(title, metric) for title, metric, _ in columns)
     lines = [
         "% needs \\usepackage{booktabs}",
         f"% means over n = {', '.join(_counts(comparison))} episodes with 95 % intervals",
+        *_other_counts(columns),
         *(f"% {one.label}: {one.identity}" for one in comparison.contestants),
         f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
         "\\toprule",
@@ -133,6 +137,18 @@ def _heading(title: str, metric: Metric) -> str:
 def _counts(comparison: Comparison) -> list[str]:
     """The numbers of episodes, each once."""
     return list(dict.fromkeys(f"{len(one.rows[0]):,}" for one in comparison.contestants))
+
+
+def _other_counts(columns: Columns) -> list[str]:
+    """A comment for each column that is no mean over episodes: over how many tours or sub-tasks it is."""
+    lines = []
+    for title, metric, found in columns:
+        counts = ", ".join(dict.fromkeys(f"{one.n:,}" for one in found if one is not None))
+        if metric.name in TOUR_METRICS:
+            lines.append(f"% {title}: n = {counts} tours")
+        elif title != metric.title:  # pooled
+            lines.append(f"% {title}: n = {counts} sub-tasks")
+    return lines
 
 
 def _number(metric: Metric, estimate: Estimate | None) -> str:

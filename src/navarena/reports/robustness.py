@@ -16,7 +16,7 @@ from navarena.evaluation.analyses.robustness import (
     kind_of,
     relative_drop,
 )
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import TOUR_METRICS, get_metric
 from navarena.metrics.paired import PairedComparison
 from navarena.metrics.statistics import Estimate
 from navarena.reports.html import render_template
@@ -96,7 +96,8 @@ def drop_table(one: Robustness) -> Table:
         lines.append(("mean of rows looked at, not seen in training", *_drop_cells(one, one.headline)))
     columns = ["corruption"]
     for name in one.metrics:
-        columns += [f"{title_of(name)}: change", "95 % interval", "episodes", "relative drop"]
+        units = "tours" if name in TOUR_METRICS else "episodes"
+        columns += [f"{title_of(name)}: change", "95 % interval", units, "relative drop"]
     return Table(tuple(columns), tuple(lines), (False, *[True] * (len(columns) - 1)))
 
 
@@ -110,7 +111,7 @@ def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> lis
     for name in one.metrics:
         metric, change = get_metric(name), changes.get(name)
         if change is None:
-            cells += [NO_VALUE] * 3
+            cells += [NO_VALUE] * 4  # of drop_table
             continue
         drop = relative_drop(change)
         cells += [

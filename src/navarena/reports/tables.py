@@ -105,9 +105,9 @@ def _row(metric: Metric, entry: MetricSummary) -> tuple[str, ...]:
 
 
 def group_table(title: str, groups: Sequence[Group]) -> Table:
-    """Groups as text; `title` heads the column of names."""
+    """Groups as text; `title` heads the column of names, n counts episodes, or sub-tasks where groups do."""
     metrics = tuple(groups[0].estimates) if groups else ()
-    columns = [title, "episodes"]
+    columns = [title, "n"]
     for name in metrics:
         columns += [get_metric(name).title, "95 % interval"]
     rows = []

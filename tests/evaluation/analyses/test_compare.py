@@ -16,7 +16,8 @@ from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGo
 from navarena.episodes.goals import Subtask
 from navarena.evaluation import EvaluationSettings, evaluate, read_rows, read_table
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
-from navarena.evaluation.analyses.compare import compare, estimate_part, find_obstacles, read_contestant
+from navarena.evaluation.analyses.compare import compare, find_best, find_obstacles
+from navarena.evaluation.analyses.contestants import estimate_part, read_contestant
 from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
 from navarena.evaluation.records.traits import find_traits, record_goals
 from navarena.evaluation.running.repeats import repeat_settings, split_runs
@@ -120,6 +121,41 @@ def test_a_folder_of_runs_is_told_from_a_run(runs):
         read_contestant("A", [folder])
 
 
+def test_what_are_no_training_seeds_of_one_method(runs, tmp_path):
+    rows = [make_multi_on_row(k, found=1) for k in range(6)]
+    clean, same = write_run(tmp_path / "clean", rows), write_run(tmp_path / "same", rows)
+    options = "multion-1on-v1+corrupt=spatter:3@test/mini#0"
+    muddy = [replace_row(row, identity=options) for row in rows]
+    corrupt = write_run(tmp_path / "mud", muddy, corrupt="spatter:3")
+    with pytest.raises(InputError, match="by the same rules, got .*spatter"):
+        read_contestant("A", [clean, corrupt])
+    again = tmp_path / "clean" / ".." / "clean"
+    with pytest.raises(InputError, match=r"expected other runs beside .*clean, got it twice"):
+        read_contestant("A", [clean, again])
+    assert compare([read_contestant("A", [clean, same])]).notices == ()
+    other = write_run(tmp_path / "other", rows, agent="random")
+    (notice,) = compare([read_contestant("A", [clean, other])]).notices
+    assert notice == "A pools runs of different agents: walker, random"
+
+
+def test_seeds_in_other_scenes_do_not_improve_on_the_first(tmp_path):
+    def rows_in(name):
+        return [make_multi_on_row(k, scene=f"{name}{k}") for k in range(4)]
+
+    def runs_in(name):
+        return [
+            write_run(
+                tmp_path / f"{name}{seed}", [make_multi_on_row(k, scene=f"{name}{k}") for k in range(4)]
+            )
+            for seed in range(2)
+        ]
+
+    first, other = runs_in("a"), runs_in("b")
+    contestants = [read_contestant("A", first), read_contestant("B", other)]
+    assert [one.improvement for one in compare(contestants, ["spl"]).seeds] == [None, None]
+    assert compare([contestants[0], read_contestant("C", first)], ["spl"]).seeds[1].improvement == 0.5
+
+
 def test_what_cannot_be_compared(runs, tmp_path):
     with pytest.raises(InputError, match="on the same episodes, got others"):
         contest(runs, "walker,short")
@@ -151,10 +187,10 @@ def test_success_by_radius_counts_declarations_only():
         return make_row(number, metrics={"stopped": stopped, "distance_to_goal": distance})
 
     rows = [at(0, 0.05, 1.0), at(1, 0.3, 1.0), at(2, 0.0, 0.0), at(3, None, 1.0)]
-    groups = radius_groups(rows, (0.1, 0.3, 0.5))
+    groups = radius_groups([rows], (0.1, 0.3, 0.5))
     assert (groups[0].name, groups[0].n) == ("nearer than 0.1 m", 4)
     assert [group.estimates["success"].mean for group in groups] == [0.25, 0.25, 0.5]
-    assert radius_groups([make_row(0, metrics={"success": 1.0})]) == []
+    assert radius_groups([[make_row(0, metrics={"success": 1.0})]]) == []
 
 
 def test_subtasks_by_hand():
@@ -162,13 +198,26 @@ def test_subtasks_by_hand():
         record = GoalsRecord(legs=[1.0] * goals, found_after=list(range(1, count + 1)), walked=[1.0] * count)
         return make_row(number, goals=record)
 
-    groups = subtask_groups([found(0, 2, 2), found(1, 1, 3), found(2, 0, 3), make_row(3)])
+    rows = [found(0, 2, 2), found(1, 1, 3), found(2, 0, 3), make_row(3)]
+    groups = subtask_groups([rows])
     assert [(group.name, group.n, group.estimates["success"].mean) for group in groups] == [
         ("goal 1", 3, 2 / 3),
         ("goal 2", 3, 1 / 3),
         ("goal 3", 2, 0.0),
     ]
-    assert radius_groups([found(0, 2, 2)]) == []  # one distance says nothing of two goals
+    assert radius_groups([[found(0, 2, 2)]]) == []  # one distance says nothing of two goals
+    broken = [replace_row(rows[0], status="crashed"), *rows[1:]]
+    assert subtask_groups([broken])[0].estimates["success"].mean == 1 / 3
+    both = subtask_groups([rows, broken])[0]
+    assert both.n == 3 and both.estimates["success"].mean == pytest.approx(0.5)  # (1 + 1 + 0 + 0 + 1 + 0) / 6
+
+
+def test_an_episode_of_several_seeds_counts_once_in_a_breakdown():
+    """Three equal runs are no more episodes than one."""
+    rows = [make_row(k, scene_id=f"s{k}", metrics={"success": float(k % 4 == 0)}) for k in range(40)]
+    (band,) = break_down(rows, "band", ["success"], [rows, rows])
+    assert (band.name, band.n, band.estimates["success"].n) == ("0 to 2 m", 40, 40)
+    assert band.estimates["success"].mean == 0.25
 
 
 def test_every_breakdown(runs):
@@ -326,3 +375,19 @@ def test_three_seeds_of_each_method_are_resampled_with_the_scenes(tmp_path):
     assert estimate_part(read_contestant("A", low), "ppl").method == SEEDS_AND_SCENES
     fewer = compare([read_contestant("A", low[:2]), read_contestant("B", high)], ["ppl"])
     assert fewer.differences[0].result.difference.method == OVER_SCENES
+
+
+def test_seeds_that_differ_make_none_the_best(tmp_path):
+    """Each checkpoint is better in every scene, but which method is depends on the seeds: no star."""
+
+    def runs_of(name, values):
+        folders = []
+        for seed, value in enumerate(values):
+            rows = [make_multi_on_row(k, scene=f"s{k}", ppl=value + 0.001 * (k % 5)) for k in range(40)]
+            folders.append(write_run(tmp_path / f"{name}{seed}", rows))
+        return read_contestant(name, folders)
+
+    wide = compare([runs_of("A", (0.1, 0.3, 0.6)), runs_of("B", (0.2, 0.5, 0.8))], ["ppl"])
+    assert wide.differences[0].result.p_value < 0.01 and find_best(wide, "ppl") is None
+    sure = compare([runs_of("C", (0.1, 0.11, 0.12)), runs_of("D", (0.5, 0.52, 0.54))], ["ppl"])
+    assert find_best(sure, "ppl") == 1

@@ -238,3 +238,9 @@ def test_severities(tmp_path):
     assert "severities" not in [one.name for one in fitting_analyses([runs[0], runs[3]])]
     with pytest.raises(InputError, match="a corruption at two severities at least"):
         run_analysis("severities", [runs[0], runs[3]])
+    for side in ("left", "right"):  # variants, not severities
+        rows = [make_row(k, 1, 0) for k in range(4)]
+        run = write_run(tmp_path / side, rows, ("success", "spl", "stopped"), corrupt=f"motor_failure:{side}")
+        folders.append(str(run))
+    names = [one.name for one in fitting_analyses(read_labelled([folders[0], *folders[-2:]]))]
+    assert "degradation" in names and "severities" not in names

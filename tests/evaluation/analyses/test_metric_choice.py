@@ -128,7 +128,9 @@ def test_what_makes_no_study(root: Path) -> None:
     assert "expected runs of at least 2 agents, got 1" in refused(root, "good")
     assert "at least 2 repeats of 'fair', got one run" in refused(root, "good", "fair/seed-0")
     twice = f"fair/seed-0,{root / 'fair/seed-0'}"
-    assert "with other seeds, got one seed twice" in refused(root, "good", twice)
+    assert "expected other runs beside" in refused(root, "good", twice)
+    write_repeat(root / "same", "fair", 0, SPL["fair"][0])
+    assert "with other seeds, got one seed twice" in refused(root, "good", f"fair/seed-0,{root / 'same'}")
     mixed = f"fair/seed-0,{root / 'none/seed-1'}"
     assert "expected repeats of one agent, got fair, none" in refused(root, "good", mixed)
     write_repeat(root / "third", "fair", 2, SPL["fair"][0])
@@ -155,7 +157,7 @@ def test_other_rules_episodes_or_metrics(root: Path, change: dict, message: str)
 def test_noise_must_be_the_same_in_the_repeats_of_an_agent(root: Path) -> None:
     write_repeat(root / "clean", "good", 1, SPL["good"][1], noise="")
     mixed = f"good/seed-0,{root / 'clean'}"
-    assert "by the same rules, got other options or noise" in refused(root, mixed, "fair")
+    assert "of one method by the same rules, got" in refused(root, mixed, "fair")
 
 
 def test_reports_show_it_where_it_applies(root: Path) -> None:

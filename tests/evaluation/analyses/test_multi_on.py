@@ -1,5 +1,6 @@
 """MultiON's tables against sums by hand."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,13 +16,21 @@ from navarena.evaluation.analyses import (
     run_analysis,
     save_analysis,
 )
+from navarena.evaluation.analyses.analysis import AnalysedRun
 from navarena.evaluation.analyses.multi_on import raise_to
+from navarena.evaluation.records.record import hash_run
 from navarena.metrics.statistics import Estimate, subtract_estimates, wilson_interval
 
 
 def write(folder, goals, founds, **settings):
     rows = [make_row(k, goals, found) for k, found in enumerate(founds)]
     return write_run(folder, rows, protocol=f"multion-{goals}on-v1", **settings)
+
+
+def write_ruled(folder, goals, rules, count=3, protocol="", **settings):
+    """A run under `rules`, as the identity writes them."""
+    rows = [change(make_row(k, goals, 1), identity=f"{rules}@houses/mini#0") for k in range(count)]
+    return write_run(folder, rows, protocol=protocol or rules, **settings)
 
 
 def cells(analysis, *titles):
@@ -86,6 +95,42 @@ def test_powers_and_drops(tmp_path):
         run_analysis("goal-counts", read_labelled([str(two), str(two)], groups=True))
 
 
+def test_runs_of_one_method_differ_in_their_goals_alone(tmp_path):
+    one = write_ruled(tmp_path / "1", 1, "multion-1on-v1")
+    two = write_ruled(tmp_path / "2", 2, "multion-2on-v1+custom+found_budget=2")
+    many = write_ruled(tmp_path / "5", 5, "multion-3on-v1+custom+objects=5")
+    plain = write_ruled(tmp_path / "plain", 2, "multion-2on-v1")
+    message = "same rules but for the number of goals, got multion-v1, multion-v1.custom.found_budget=2; give"
+    runs = read_labelled([f"a={one}", f"a={two}"], groups=True)
+    with pytest.raises(InputError, match="runs of 'a' under the " + message):
+        run_analysis("goal-counts", runs)
+    assert "goal-counts" not in [analysis.name for analysis in fitting_analyses(runs)]
+    with pytest.raises(InputError, match="runs of one agent under the " + message):
+        run_analysis("generalization", read_labelled([f"1={one}", f"2={two}"]))
+    apart = run_analysis("goal-counts", read_labelled([f"a={one}", f"b={two}"], groups=True))
+    assert [row[:2] for row in apart.rows] == [("a", 1), ("b", 2)]
+    same = run_analysis("goal-counts", read_labelled([str(one), str(many), str(plain)], groups=True))
+    assert [row[1] for row in same.rows] == [1, 2, 5]
+
+
+def test_runs_of_one_method_differ_in_their_budgets_alone(tmp_path):
+    """Two training seeds, other numbers of goals, other episodes: none is left out without a word."""
+    rules = "multion-3on-v1+custom+found_budget={}"
+    five = write_ruled(tmp_path / "5", 3, rules.format(5))
+    again = write_ruled(tmp_path / "again", 3, rules.format(5), seed=1)
+    other = write_ruled(tmp_path / "other", 2, "multion-2on-v1+custom+found_budget=2")
+    fewer = write_ruled(tmp_path / "fewer", 3, "multion-3on-v1", count=2)
+    oracle = write_ruled(tmp_path / "oracle", 3, "multion-3on-v1+custom+oracle_found=true")
+    for runs, message in [
+        ((five, again), "one run of 'walker' for each FOUND budget, got the budgets 5, 5; .* seeds a label"),
+        ((oracle, oracle), "got the budgets oracle, oracle"),
+        ((five, other), "rules but for the FOUND budget, got multion-3on-v1, multion-2on-v1; give"),
+        ((five, fewer), f"on the same episodes, got others in {fewer} than in {five}; give"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            run_analysis("found-budgets", read_labelled([str(run) for run in runs], groups=True))
+
+
 def test_distance_bands(tmp_path):
     ways = [1.0, 4.9, 5.0, 12.0, 100.0]
     rows = [make_row(k, 2, 1, way=way, ppl=k / 10) for k, way in enumerate(ways)]
@@ -117,7 +162,9 @@ def test_lengths_and_ends(tmp_path):
     assert [one.mean for one in (success, wrong, cut, broken)] == [0.2, 0.4, 0.2, 0.2]
     assert analysis.texts()[0][6] == "40.0 % (11.8 % to 76.9 %, n = 5)"
     old = write_run(tmp_path / "old", rows, metrics=("success", "spl"))
-    assert run_analysis("lengths", read_labelled([str(old)])).rows[0][6:8] == (None, None)
+    assert analysis.notes == ("Every episode is in exactly one of the last four columns.",)
+    unsaid = run_analysis("lengths", read_labelled([str(old)]))
+    assert unsaid.rows[0][6:8] == (None, None) and unsaid.notes[0].startswith("Dashes: the run does not say")
     bare = [change(make_row(0), goals=None)]
     with pytest.raises(InputError, match="expected runs of MultiON"):
         run_analysis("lengths", read_labelled([str(write_run(tmp_path / "bare", bare))]))
@@ -129,13 +176,22 @@ def test_what_fits_is_found_and_kept(tmp_path):
     assert [run.label for run in both] == ["walker, multion-1on-v1", "walker, multion-2on-v1"]
     assert [analysis.name for analysis in fitting_analyses(both)] == ["distance", "goal-counts", "lengths"]
     assert [analysis.name for analysis in fitting_analyses(both[:1])] == ["distance", "lengths"]
-    seeds = read_labelled([f"{one},{one}"])
+    again = write(tmp_path / "again", 1, [1, 0, 1])
+    seeds = read_labelled([f"{one},{again}"])
     assert "seeds" in [analysis.name for analysis in fitting_analyses(seeds)]
     assert read_analyses(one) == ()
     kept = fitting_analyses(both)
     for analysis in kept:
         save_analysis(one, analysis)
     assert read_analyses(one) == kept
+    labels = [run.label for run in both]
+    assert kept[0].runs == tuple(
+        AnalysedRun(name, (hash_run(run),)) for name, run in zip(labels, (one, two), strict=True)
+    )
+    unnamed = json.loads((one / "analyses" / "lengths.json").read_text())
+    del unnamed["runs"]  # as written before analyses named their runs
+    (one / "analyses" / "lengths.json").write_text(json.dumps(unnamed))
+    assert read_analyses(one)[-1] == replace(kept[-1], runs=())
     (one / "analyses" / "distance.json").write_text("{}")
     with pytest.raises(InputError, match=r"distance.json is damaged"):
         read_analyses(one)

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from evaluation.corridor import CorridorBatch
 from navarena.agents import SingleAgent, wrap
@@ -103,7 +104,8 @@ def test_the_table_of_budgets(tmp_path):
     assert [curve.label for curve in table.curves] == ["r: progress", "r: success", "r: ppl", "r: spl"]
     assert table.curves[0].x == (0, 1, 2, 3, 5, 10, 15, 20)
     with pytest.raises(InputError, match="single runs of MultiON .* got 2 training seeds"):
-        analyse_found_budgets(read_labelled([f"{tmp_path / '20'},{tmp_path / '20'}"]))
+        run(tmp_path / "again", protocol="multion-3on-v1+found_budget=20", found_budget=20)
+        analyse_found_budgets(read_labelled([f"{tmp_path / '20'},{tmp_path / 'again'}"]))
 
 
 def make_turn(name, second, yaw=0.0):
@@ -142,6 +144,9 @@ def test_what_was_seen_before_its_turn(tmp_path):
     assert (goal, count, seen.mean, seen.n, unseen.mean, unseen.n) == (2, 6, 2 / 3, 3, 2 / 3, 3)
     assert gain.mean == 0 and gain.low == -gain.high < 0 and gain.n == 3
     assert [row[1] for row in table.rows] == [2, 3, "all"]
+    broken = replace(one, rows=(tuple(replace_fields(row, status="crashed") for row in one.rows[0]),))
+    again = find_turns(broken, benchmark)
+    assert len(again) == len(turns) and not any(turn.found for turn in again)
 
 
 def test_goals_that_no_image_shows_are_refused(tmp_path):
@@ -185,6 +190,10 @@ def test_sub_tasks_by_the_number_of_goals_so_far(tmp_path):
     assert [(row[4].mean, row[4].n) for row in table.rows] == [(1.0, 2), (0.5, 2), (0.5, 2)]
     assert [row[5].mean for row in table.rows] == [1.0, 0.5, 0.5]
     assert [curve.x for curve in table.curves] == [(1, 2, 5)] * 2 and len(done) == 2
+    (one,) = read_labelled([str(tmp_path)])
+    broken = (replace_fields(one.rows[0][0], status="crashed"), *one.rows[0][1:])
+    table = analyse_lifelong([replace(one, rows=(broken,))], lambda _: benchmark)
+    assert [row[4].mean for row in table.rows] == [0.5, 0.0, 0.0]  # what is left found its first goal alone
     hall = run(tmp_path / "hall")
     with pytest.raises(InputError, match="expected runs of GOAT-Bench"):
         analyse_lifelong(read_labelled([str(tmp_path / "hall")]), lambda _: hall)

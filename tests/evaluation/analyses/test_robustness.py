@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from evaluation.corridor import METRICS, make_benchmark, make_settings
 from navarena.agents import Declaration
@@ -18,7 +19,7 @@ from navarena.evaluation.analyses.robustness import (
     read_robustness,
     relative_drop,
 )
-from navarena.evaluation.records.journal import Row
+from navarena.evaluation.records.journal import GoalsRecord, Row
 
 STOPS = ("stopped", "near_steps", "min_distance", "oracle_success")
 
@@ -176,6 +177,17 @@ def test_stops_by_hand() -> None:
     assert missed.n == 3 and missed.mean == pytest.approx((0 + 1 + 0.5) / 3)
     assert estimate_premature_stops(rows[2:3]) is None and estimate_missed_stops(rows[1:2]) is None
     assert estimate_premature_stops([make_row(0, stopped=1.0, progress=0.5)]) is None
+
+
+def test_stops_of_several_goals_are_not_judged() -> None:
+    """Each goal is declared for itself: one success stands beside the steps in range of all of them."""
+    two = GoalsRecord(legs=[1.0, 1.0], found_after=[1, 2], walked=[1.0, 2.0])
+    row = make_row(0, stopped=1.0, success=1.0, near_steps=2.0)
+    for several in (
+        replace_fields(row, goals=two),
+        replace_fields(row, metrics=row.metrics | {"subtasks": 2.0}),
+    ):
+        assert estimate_missed_stops([several]) is None and estimate_premature_stops([several]) is None
 
 
 def test_kinds() -> None:

@@ -8,12 +8,14 @@ import pytest
 from msgspec.structs import replace as replace_fields
 
 from navarena.core.errors import InputError
-from navarena.evaluation import Row, TourRecord
+from navarena.evaluation import Row, TourRecord, score_tours
 from navarena.evaluation.analyses import tabulate_coverage
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.compare import find_obstacles, pair_contestants
+from navarena.evaluation.analyses.contestants import Contestant, estimate_metric
 from navarena.evaluation.analyses.tour_coverage import CoveredTour, estimate_coverage
 from navarena.evaluation.analyses.tours import analyse_maps, analyse_tour_positions, analyse_tours
 from navarena.evaluation.records.record import RunRecord
+from navarena.metrics.repetitions import SEEDS_AND_SCENES
 from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourCoverage
 
@@ -94,6 +96,50 @@ def test_means_and_standard_errors():
     assert rows["cma", "t-nDTW"] == (1, 2, 4, pytest.approx(0.2), None)
     # by episodes: (3 * 0.2 + 1) / 4
     assert rows["cma", "t-nDTW (code, by episodes)"][3] == pytest.approx(0.4)
+
+
+def test_episodes_that_the_agent_broke_count_as_failures_of_their_tour():
+    """The tour of three keeps two of its three reference points; all broken, it has none."""
+    rows = make_rows([1, 1, 1, 1], (0.5, 1.0))
+    broken = replace_fields(rows[1], status="crashed")  # whose own part of the cost is 0
+    (tour, _) = score_tours([rows[0], broken, *rows[2:]])
+    cost = -math.log(0.5) * 9.0  # metres, over the two points that are left
+    assert tour.ndtw == pytest.approx(2 / 3 * math.exp(-cost / (3.0 * 2)))
+    (tour, _) = score_tours([*(replace_fields(row, status="crashed") for row in rows[:3]), rows[3]])
+    assert tour.ndtw == 0.0
+
+
+def test_a_part_of_a_tour_is_another_tour():
+    rows = make_rows([1, 0, 1, 1], (0.5, 0.25))
+    whole, part = contestant("cma", rows), contestant("cma", (*rows[:2], rows[3]))
+    paired = pair_contestants(whole, part, "t_sr")
+    assert paired.difference.n == 1 and paired.difference.mean == 0.0  # the tour of one episode alone
+    assert any("share 1 whole tours of 2 and 2" in notice for notice in find_obstacles(whole, part))
+
+
+def test_tours_of_three_seeds_are_resampled_with_the_scenes():
+    """In 40 scenes the interval is over the seeds, too: as wide as their three values ask."""
+
+    def seed_rows(value):
+        return tuple(
+            replace_fields(
+                row,
+                scene_id=f"s{k:02}",
+                episode_id=f"{k}_{row.episode_id}",
+                metrics=row.metrics | {"spl": value},
+            )
+            for k in range(40)
+            for row in make_rows([1, 1, 1, 1], (0.5, 0.5))[:3]
+        )
+
+    one = contestant("cma", *(seed_rows(value) for value in (0.2, 0.5, 0.8)))
+    found = estimate_metric(one, "t_spl")
+    assert found.mean == pytest.approx(0.5) and found.method == SEEDS_AND_SCENES and found.n == 40
+    error = 1.96 * 0.3 / math.sqrt(3)  # the three seeds' standard deviation is 0.3
+    assert (found.high - found.low) / 2 == pytest.approx(error, rel=0.25)
+    assert (
+        estimate_metric(contestant("cma", seed_rows(0.2), seed_rows(0.8)), "t_spl").method != SEEDS_AND_SCENES
+    )
 
 
 def test_positions():

@@ -50,6 +50,9 @@ def test_legs_without_a_way_are_null(tmp_path):
     assert raw_metrics_of(several)["geodesic_distances"] == [2.0, None]
     with pytest.raises(InputError, match="got one goal in episode 'e000'"):
         raw_metrics_of(row)
+    del several.metrics["distance_left"]
+    with pytest.raises(InputError, match="metrics of MultiON .* got no distance_left in episode 'e000'"):
+        raw_metrics_of(several)
 
 
 def test_robustnav_tasks(tmp_path):

@@ -14,6 +14,7 @@ from navarena.evaluation import compare, read_contestant, read_rows, read_summar
 from navarena.evaluation.analyses import fitting_analyses, read_labelled
 from navarena.evaluation.exchange.exports import export_run
 from navarena.evaluation.exchange.imports import import_results
+from navarena.reports.runs import render_runs
 
 START = (3.75, 0.9, -2.25)
 
@@ -187,6 +188,10 @@ def test_multi_on_by_hand(tmp_path):
     assert second.metrics["spl"] == 0.5 and third.start_distance is None and third.goals.legs[1] is None
     names = [one.name for one in fitting_analyses(read_labelled([str(tmp_path / "run")]))]
     assert names == ["distance", "lengths"]
+    one = read_contestant("theirs", [tmp_path / "run"])
+    assert "<h3>theirs</h3>" in render_runs(compare([one]), (None,)), "there is no seed to tell"
+    with pytest.raises(InputError, match="got no distance_to_goal, distance_left in episode '7'"):
+        export_run(tmp_path / "run", "multion", tmp_path / "raw.json")
     wrong = dict(records)
     wrong["mp3d/c/c.glb.7"] = raw([4.0, 10.0, 15.0], [4.0, 10.0, 30.0], 30.0, MSPL=0.7)
     file.write_text(json.dumps(wrong))
@@ -207,6 +212,7 @@ def test_what_is_exported_is_imported_again(tmp_path):
         make_row(k, 3, found, distance_to_goal=1.0, distance_left=2.0, path_length=8.0, ppl_code=0.0)
         for k, found in enumerate((3, 1, 0))
     ]
+    rows[2].metrics["distance_to_goal"] = None
     names = (
         "success",
         "progress",
@@ -227,4 +233,9 @@ def test_what_is_exported_is_imported_again(tmp_path):
             after.steps,
         )
         assert np.allclose(before.goals.legs, after.goals.legs) and before.goals.walked == after.goals.walked
-        assert before.metrics["progress"] == after.metrics["progress"]
+        for name in ("progress", "distance_to_goal", "distance_left"):
+            assert before.metrics[name] == after.metrics[name]
+    export_run(tmp_path / "again", "multion", tmp_path / "twice.json")
+    written = [json.loads((tmp_path / name).read_text()) for name in ("raw.json", "twice.json")]
+    assert [one["scene/0.e000"]["distance_to_multi_goal"] for one in written] == [2.0, 2.0]
+    assert written[1]["scene/2.e002"]["distance_to_curr_subgoal"] is None, "there was no way"

@@ -15,7 +15,8 @@ from navarena.cli.main import main
 from navarena.core.errors import InputError
 from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, open_benchmark, replay_run
 from navarena.evaluation.analyses import read_labelled, run_analysis
-from navarena.evaluation.analyses.compare import compare, read_contestant
+from navarena.evaluation.analyses.compare import compare
+from navarena.evaluation.analyses.contestants import read_contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import journal_path, read_rows
 from navarena.evaluation.records.results import summarize_tours

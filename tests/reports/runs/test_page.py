@@ -7,8 +7,10 @@ import re
 
 import pytest
 
+from evaluation.analyses.written import make_row, write_run
 from navarena.cli.main import main
 from navarena.evaluation import compare
+from navarena.evaluation.analyses import read_labelled, run_analysis, save_analysis
 from navarena.evaluation.analyses.breakdowns import scene_groups
 from navarena.evaluation.analyses.compare import find_best
 from navarena.evaluation.analyses.failures import Failures
@@ -24,6 +26,7 @@ from navarena.reports.runs.grid import (
     group_columns,
     number_column,
 )
+from navarena.reports.runs.page import find_sections
 from navarena.reports.runs.tables import breakdown_table, class_table, summary_table
 from reports.corridor_plan import make_plan
 from reports.runs.made import CLASSES, make_runs
@@ -111,9 +114,52 @@ def test_seeds_of_one_method_are_pooled(runs, tmp_path):
     html = render_runs(compare([pooled]), (None,))
     text = "".join(check(html).text)
     assert "Training seeds" in text and "80 episodes" in " ".join(text.split())
+    assert '"title":"episodes","kind":"number","values":[4.0,4.0' in html, "a scene has as many as in one run"
     columns = {column.title: column for column in episode_columns([pooled], [None])}
     assert columns["run"].names == ["Walker, seed 1", "Walker, seed 2"]
     assert columns["run"].values == [0] * 40 + [1] * 40
+
+
+def test_reasons_are_those_of_the_first_run(runs, tmp_path):
+    """Of two seeds on the same episodes the second has none, and the section says so."""
+    (again,) = make_runs(tmp_path, "Crasher")
+    both = dataclasses.replace(
+        runs[1],
+        folders=(*runs[1].folders, *again.folders),
+        records=(*runs[1].records, *again.records),
+        rows=(*runs[1].rows, *again.rows),
+    )
+    reasons = next(one for one in episode_columns([both], [CLASSES]) if one.title == "why it failed")
+    assert len(reasons.names) == 2
+    assert [k for k, place in enumerate(reasons.values) if place >= 0] == [0, 1, 2]
+    said = "Of several training seeds, these are the episodes of the first run."
+    assert said in render_runs(compare([both]), (CLASSES,))
+    assert said not in render_runs(compare([runs[1]]), (CLASSES,))
+
+
+def test_stored_analyses_of_other_runs_stand_beside_those_of_the_page(tmp_path):
+    one, two, three = (
+        write_run(tmp_path / str(m), [make_row(k, m, 1) for k in range(3)], protocol=f"multion-{m}on-v1")
+        for m in (1, 2, 3)
+    )
+    stored = save_analysis(one, run_analysis("lengths", read_labelled([f"old={one}", f"older={two}"])))
+
+    def shown(*folders):
+        sections = find_sections(label_apart(read_labelled([str(folder) for folder in folders])))
+        return {
+            one.title: [row[0] for row in one.table.rows] for one in sections if one.title.startswith(title)
+        }
+
+    title = "How long episodes are, and how they end"
+    own = ["walker, multion-1on-v1", "walker, multion-3on-v1"]
+    assert shown(one, three) == {title: own, f"{title}: old; older": ["old", "older"]}
+    moved = (tmp_path / "moved").resolve()
+    one.rename(moved)
+    assert shown(two, moved) == {title: ["old", "older"]}
+    stored = moved / stored.relative_to(one)
+    unnamed = json.loads(stored.read_text()) | {"runs": []}
+    stored.write_text(json.dumps(unnamed))
+    assert shown(moved, three) == {title: own, f"{title}: runs that it does not name": ["old", "older"]}
 
 
 def test_labels_are_told_apart(runs):
@@ -151,7 +197,7 @@ def test_grids_are_plain_json_without_markup():
 
 
 def test_groups_as_columns(runs):
-    groups = {one.label: scene_groups(one.rows[0], ["success", "spl"]) for one in runs[:2]}
+    groups = {one.label: scene_groups(one.rows, ["success", "spl"]) for one in runs[:2]}
     columns = group_columns("scene", groups)
     assert [column.title for column in columns] == [
         "run",
@@ -210,8 +256,8 @@ def test_failures_are_found_when_episodes_are_replayed_anyway(runs, tmp_path, mo
 
 def test_a_group_that_one_run_lacks_is_a_dash(runs):
     groups = {
-        "A": scene_groups(runs[0].rows[0][:4], ["spl"]),
-        "B": scene_groups(runs[0].rows[0][4:8], ["spl"]),
+        "A": scene_groups([runs[0].rows[0][:4]], ["spl"]),
+        "B": scene_groups([runs[0].rows[0][4:8]], ["spl"]),
     }
     table = breakdown_table("scene", "spl", groups)
     assert [(name, cells[0].mean == "–", cells[1].mean == "–") for name, cells in table.rows] == [

@@ -11,7 +11,8 @@ import pytest
 from navarena.agents import load_agent
 from navarena.core.errors import InputError
 from navarena.evaluation import EvaluationSettings, read_record, replay_run
-from navarena.evaluation.analyses.compare import compare, read_contestant
+from navarena.evaluation.analyses.compare import compare
+from navarena.evaluation.analyses.contestants import read_contestant
 from navarena.evaluation.records.journal import read_rows
 from navarena.evaluation.running.runner import Evaluation, evaluate
 from navarena.tasks.catalog import TASKS, get_task

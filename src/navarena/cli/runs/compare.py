@@ -10,7 +10,8 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_name
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down
-from navarena.evaluation.analyses.compare import THRESHOLDS, Comparison, compare, read_contestant
+from navarena.evaluation.analyses.compare import THRESHOLDS, Comparison, compare
+from navarena.evaluation.analyses.contestants import read_contestant
 from navarena.reports.comparison import (
     contestant_table,
     difference_table,
@@ -68,9 +69,8 @@ class Compare:
         document: list[dict[str, Any]] = []
         for by in self.by:
             for one in result.contestants:
-                rows = [row for rows in one.rows for row in rows]
                 chosen = [name for name in self.metric if name in one.metrics] or one.leading_metrics()
-                groups = break_down(rows, by, chosen)
+                groups = break_down(one.rows[0], by, chosen, one.rows[1:])
                 if not groups:
                     console.note(f"note: {one.label} holds nothing to break down by {by}")
                     continue

@@ -11,7 +11,8 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
-from navarena.evaluation.analyses.compare import Comparison, Contestant, compare
+from navarena.evaluation.analyses.compare import Comparison, compare
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.analyses.failures import classify_run, read_failures
 from navarena.evaluation.running.runner import REPORT_NAME
 from navarena.reports.gallery import OpenBenchmark
@@ -112,7 +113,9 @@ class Report:
     def _classify(
         self, console: Console, contestants: Sequence[Contestant], open_benchmark: OpenBenchmark
     ) -> Classes:
-        """Failure classes of the episodes; computed if missing and episodes are replayed anyway."""
+        """Failure classes of the first run of each contestant; computed if missing and episodes are replayed
+        anyway.
+        """
         known = [read_failures(one.folders[0]) for one in contestants]
         for k, one in enumerate(contestants):
             if known[k] is None and not self.no_drawings and "success" in one.metrics:

@@ -1,8 +1,9 @@
 """`navarena checkpoint curves`: the learning curves of trainings on one page."""
 
 import json
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +37,7 @@ class CheckpointCurves:
         found = [one for folder in self.folders for one in find_trainings(folder)]
         page = write_curves(found, self.out)
         console.text(f"curves: {page}")
-        runs = [read_training(one) for one in found]
+        runs = read_trainings(found)
         rows = [
             {
                 "folder": str(folder),
@@ -65,7 +66,7 @@ def read_training(folder: Path) -> Any:
     """The LearningRun of a training's folder; raises FileError for a missing or damaged file."""
     from navarena.reports.learning_curves import LearningRun
 
-    info = read_json(folder / INFO, "checkpoint", dict[str, Any], "train it again")
+    info = _read_info(folder)
     rows = []
     for line in read_text(folder / LOG, "log of a training").splitlines():
         try:
@@ -76,16 +77,50 @@ def read_training(folder: Path) -> Any:
             ) from error
     recipe = info.get("recipe", {})
     seed = int(recipe.get("seed", 0))
-    name = folder.parent.name if folder.name == f"seed-{seed}" else folder.name
+    name = _group_folder(folder, seed).name
     by = recipe.get("evaluation", {}).get("by", "success")
     return LearningRun(name, seed, str(info.get("protocol", "")), tuple(rows), _find_best(rows, by))
+
+
+def read_trainings(folders: Sequence[Path]) -> list[Any]:
+    """The LearningRuns of trainings; of equal names those of other recipes are called by their paths.
+
+    Raises FileError for a missing or damaged file.
+    """
+    runs = [read_training(folder) for folder in folders]
+    groups = [_group_folder(folder, one.seed) for folder, one in zip(folders, runs)]
+    recipes = [_read_recipe(folder) for folder in folders]
+    for name in dict.fromkeys(one.group for one in runs):
+        places = [place for place, one in enumerate(runs) if one.group == name]
+        if any(recipes[place] != recipes[places[0]] for place in places):
+            above = os.path.commonpath([groups[place].parent for place in places])
+            for place in places:
+                runs[place] = replace(runs[place], group=groups[place].relative_to(above).as_posix())
+    return runs
+
+
+def _group_folder(folder: Path, seed: int) -> Path:
+    """The folder that names a training: that of its seeds where it is one of them."""
+    path = folder.absolute()
+    return path.parent if path.name == f"seed-{seed}" else path
+
+
+def _read_recipe(folder: Path) -> dict[str, Any]:
+    """The recipe of a training but for its seed."""
+    recipe = _read_info(folder).get("recipe", {})
+    return {name: value for name, value in recipe.items() if name != "seed"}
+
+
+def _read_info(folder: Path) -> dict[str, Any]:
+    info: dict[str, Any] = read_json(folder / INFO, "checkpoint", dict[str, Any], "train it again")
+    return info
 
 
 def write_curves(folders: Sequence[Path], out: Path) -> Path:
     """Draw the trainings in `folders` into the page `out`; returns it. Raises FileError and StorageError."""
     from navarena.reports.learning_curves import write_learning_curves
 
-    write_learning_curves(out, [read_training(one) for one in folders])
+    write_learning_curves(out, read_trainings(folders))
     return out
 
 

@@ -5,7 +5,8 @@ is how people read them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,8 +16,11 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.core.protocol_ids import join_protocol, split_protocol
+from navarena.evaluation.analyses.contestants import Contestant
+from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import GoalsRecord, Row
+from navarena.evaluation.records.record import hash_record
 from navarena.evaluation.records.results import ANALYSES_FOLDER
 from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
 
@@ -54,6 +58,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class AnalysedRun:
+    """A run that an analysis is of, or the training seeds of a method.
+
+    Attributes:
+        label: in the table.
+        hashes: of each run.json; they stay as they are when folders are moved.
+    """
+
+    label: str
+    hashes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Analysis:
     """A table of a paper, computed from runs.
 
@@ -66,6 +83,7 @@ class Analysis:
         curves: where the paper draws some.
         x_title, y_title: of the axes of the curves.
         y_kind: how the values of the curves read.
+        runs: that it is of; empty where it does not say.
     """
 
     name: str
@@ -77,6 +95,7 @@ class Analysis:
     x_title: str = ""
     y_title: str = ""
     y_kind: Kind = "rate"
+    runs: tuple[AnalysedRun, ...] = ()
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -175,6 +194,43 @@ def goal_count(one: Contestant) -> int:
     if len(counts) != 1:
         raise InputError(f"expected episodes with one number of goals in {one.folders[0]}, got {counts}")
     return counts[0]
+
+
+def describe_runs(contestants: Sequence[Contestant]) -> tuple[AnalysedRun, ...]:
+    """What an analysis of the contestants says of them."""
+    return tuple(
+        AnalysedRun(one.label, tuple(hash_record(record) for record in one.records)) for one in contestants
+    )
+
+
+def describe_rules(one: Contestant, free: Collection[str]) -> str:
+    """The protocol of a run and what departs from it, without the options that are named in `free`."""
+    base, options = split_protocol(Identity.of(one.identity).protocol)
+    return join_protocol(base, {name: text for name, text in options.items() if name not in free})
+
+
+def require_same_rules(
+    whose: str, group: Sequence[Contestant], read_rules: Callable[[Contestant], str], but_for: str
+) -> None:
+    """Raise InputError for runs that belong together and are under several rules.
+
+    Args:
+        whose: they are, in words.
+        group: the runs.
+        read_rules: the rules of a run without what may differ.
+        but_for: what may differ, in words.
+    """
+    found = dict.fromkeys(read_rules(one) for one in group)
+    if len(found) > 1:
+        raise InputError(
+            f"expected runs of {whose} under the same rules but for {but_for}, got {', '.join(found)}; "
+            "give runs under other rules another label"
+        )
+
+
+def goal_rules(one: Contestant) -> str:
+    """The rules of a run of m-ON but for m."""
+    return re.sub(r"-\d+on-", "-", describe_rules(one, ("objects",)))
 
 
 def by_label(contestants: Sequence[Contestant]) -> Mapping[str, list[Contestant]]:

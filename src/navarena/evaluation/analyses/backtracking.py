@@ -12,7 +12,7 @@ from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share, require_goals
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
@@ -72,6 +72,8 @@ def find_turns(
 ) -> list[Turn]:
     """Every goal after the first that became current, of all episodes of a run, by replay.
 
+    In episodes that the agent broke none counts as found.
+
     Raises InputError for episodes without several goals in order, and what execute_actions raises.
     """
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
@@ -86,7 +88,7 @@ def find_turns(
             if not isinstance(track, MultiGoalTrajectory):
                 raise InputError(f"expected episodes of MultiON, got one of {type(track).__name__}")
             seen = seen_before_turn(track, np.array(watcher.seen.pop(row.episode_id), bool))
-            found = len(track.found_after)
+            found = 0 if row.failed else len(track.found_after)
             turns += [Turn(place, bool(one), place <= found) for place, one in enumerate(seen, start=2)]
             on_episode()
     return turns

@@ -1,4 +1,7 @@
-"""Breakdowns of a run by scene, distance and traits of the episodes."""
+"""Breakdowns of a run, or of runs of training seeds, by scene, distance and traits of the episodes.
+
+Of several runs, which have the same episodes in the same order, an episode counts as the mean of its runs.
+"""
 
 import itertools
 import math
@@ -6,14 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool
+from msgspec.structs import replace as replace_fields
 
 from navarena.core.errors import require_name
 from navarena.evaluation.records.journal import Row
-from navarena.evaluation.records.results import estimate_metric, pool_parts
+from navarena.evaluation.records.results import estimate_runs, pool_parts
 from navarena.evaluation.records.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY
-from navarena.metrics.catalog import MODALITY_TITLES
+from navarena.metrics.catalog import MODALITY_TITLES, PLACE_TITLES
 from navarena.metrics.statistics import Estimate, estimate_rate
-from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
+from navarena.metrics.subtasks import MODALITIES
 
 BAND_EDGES = (0.0, 2.0, 5.0, 10.0, 20.0, math.inf)
 """Metres of geodesic start distance; 2 to 20 m are the limits of MultiON's episodes."""
@@ -42,40 +47,40 @@ class Group:
     estimates: dict[str, Estimate]
 
 
+Runs = Sequence[Sequence[Row]]
+"""Rows of each run of a method, at least of one."""
+
+
 def group_rows(
-    rows: Sequence[Row], key: Callable[[Row], str], metrics: Iterable[str], names: Sequence[str] = ()
+    runs: Runs, key: Callable[[Row], str], metrics: Iterable[str], names: Sequence[str] = ()
 ) -> list[Group]:
-    """`rows` grouped by `key`, each group with the means of `metrics`.
+    """The rows of `runs` grouped by `key`, each group with the means of `metrics`.
 
     Args:
-        rows: of a run.
+        runs: of a method.
         key: the name of a row's group.
         metrics: names.
         names: order of the groups; by name when empty. Empty groups are left out.
     """
-    members: dict[str, list[Row]] = {}
-    for row in rows:
-        members.setdefault(key(row), []).append(row)
-    metrics = tuple(metrics)
-    return [
-        Group(
-            name,
-            len(members[name]),
-            {metric: estimate_metric(members[name], metric, name) for metric in metrics},
-        )
-        for name in (names or sorted(members))
-        if name in members
-    ]
+    members: dict[str, list[int]] = {}
+    for place, row in enumerate(runs[0]):
+        members.setdefault(key(row), []).append(place)
+    metrics, groups = tuple(metrics), []
+    for name in (one for one in names or sorted(members) if one in members):
+        own = [[rows[place] for place in members[name]] for rows in runs]
+        estimates = {metric: estimate_runs(own, metric, name) for metric in metrics}
+        groups.append(Group(name, len(members[name]), estimates))
+    return groups
 
 
-def scene_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
+def scene_groups(runs: Runs, metrics: Iterable[str]) -> list[Group]:
     """One group per scene."""
-    return group_rows(rows, lambda row: row.scene_id, metrics)
+    return group_rows(runs, lambda row: row.scene_id, metrics)
 
 
-def band_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
+def band_groups(runs: Runs, metrics: Iterable[str]) -> list[Group]:
     """One group per band of geodesic start distance, from near to far."""
-    return group_rows(rows, band_name, metrics, BAND_NAMES)
+    return group_rows(runs, band_name, metrics, BAND_NAMES)
 
 
 _UNREACHABLE = "unreachable"
@@ -97,85 +102,114 @@ def band_name(row: Row) -> str:
     return BAND_NAMES[index]
 
 
-def trait_groups(rows: Sequence[Row], trait: str, metrics: Iterable[str]) -> list[Group]:
+def trait_groups(runs: Runs, trait: str, metrics: Iterable[str]) -> list[Group]:
     """One group per value of a trait (see evaluation.traits), "unknown" for rows without it."""
-    return group_rows(rows, lambda row: row.traits.get(trait, UNKNOWN), metrics)
+    return group_rows(runs, lambda row: row.traits.get(trait, UNKNOWN), metrics)
 
 
 def _has_subtasks(rows: Sequence[Row]) -> bool:
     return all("subtasks" in row.metrics for row in rows)
 
 
-def modality_groups(rows: Sequence[Row]) -> list[Group]:
+def modality_groups(runs: Runs) -> list[Group]:
     """For episodes with sub-tasks, success and SPL by modality; n is the number of sub-tasks."""
-    return _part_groups(rows, {MODALITY_TITLES[one]: one for one in MODALITIES})
+    return _part_groups(runs, {MODALITY_TITLES[one]: one for one in MODALITIES})
 
 
-def place_groups(rows: Sequence[Row]) -> list[Group]:
+def place_groups(runs: Runs) -> list[Group]:
     """For episodes with sub-tasks, success and SPL of the first, second, ...; n is their number."""
-    names = {f"sub-task {place}": f"subtask_{place}" for place in range(1, LAST_PLACE)}
-    return _part_groups(rows, names | {f"sub-task {LAST_PLACE} and later": f"subtask_{LAST_PLACE}"})
+    return _part_groups(runs, {title: f"subtask_{place}" for place, title in PLACE_TITLES.items()})
 
 
-def _part_groups(rows: Sequence[Row], names: Mapping[str, str]) -> list[Group]:
+def _part_groups(runs: Runs, names: Mapping[str, str]) -> list[Group]:
     groups = []
     for title, name in names.items():
-        parts = {score: pool_parts(rows, f"{name}_{score}") for score in ("success", "spl")}
+        parts = {score: pool_parts(runs, f"{name}_{score}") for score in ("success", "spl")}
         known = {score: estimate for score, estimate in parts.items() if estimate is not None}
         if known:
             groups.append(Group(title, known["success"].n, known))
     return groups
 
 
-def subtask_groups(rows: Sequence[Row]) -> list[Group]:
+def subtask_groups(runs: Runs) -> list[Group]:
     """For episodes of several goals, the rate at which the first, second, ... goal was found.
 
-    n counts all episodes that ask for so many goals: what was never reached was not found. Episodes with
-    sub-tasks that follow one another whether reached or not are grouped by place_groups.
+    n counts all episodes that ask for so many goals: what was never reached was not found, and nothing in an
+    episode that the agent broke. Episodes with sub-tasks that follow one another whether reached or not are
+    grouped by place_groups.
     """
+    rows = runs[0]
     if rows and _has_subtasks(rows):
-        return place_groups(rows)
-    several = [row.goals for row in rows if row.goals is not None]
-    most = max((len(goals.legs) for goals in several), default=0)
+        return place_groups(runs)
+    asked = np.array([0 if row.goals is None else len(row.goals.legs) for row in rows])
+    found = np.array([[_count_found(row) for row in own] for own in runs])
     groups = []
-    for place in range(most):
-        asked = [goals for goals in several if len(goals.legs) > place]
-        found = np.array([float(len(goals.found_after) > place) for goals in asked])
-        groups.append(Group(f"goal {place + 1}", len(asked), {"success": estimate_rate(found)}))
+    for place in range(int(asked.max(initial=0))):
+        has = asked > place
+        rate = _estimate_hits(found[:, has] > place, [row for row, keep in zip(rows, has) if keep])
+        groups.append(Group(f"goal {place + 1}", int(has.sum()), {"success": rate}))
     return groups
 
 
-def radius_groups(rows: Sequence[Row], radii: Sequence[float] = RADII) -> list[Group]:
+def _count_found(row: Row) -> int:
+    """How many of its goals in order were found."""
+    return 0 if row.goals is None or row.failed else len(row.goals.found_after)
+
+
+def _estimate_hits(hits: Bool[np.ndarray, "k n"], rows: Sequence[Row]) -> Estimate:
+    """The rate of (K, N) hits of K runs: Wilson's interval of one, else as that of success."""
+    if len(hits) == 1:
+        return estimate_rate(hits[0].astype(np.float64))
+    marked = [
+        [replace_fields(row, metrics={"success": float(hit)}) for row, hit in zip(rows, own, strict=True)]
+        for own in hits
+    ]
+    return estimate_runs(marked, "success")
+
+
+def radius_groups(runs: Runs, radii: Sequence[float] = RADII) -> list[Group]:
     """Success as a function of the radius: how many declarations were nearer to the goal than each.
 
     Empty where this means nothing: with several goals, or without the metrics stopped and
     distance_to_goal. Episodes that the agent broke count as failures.
     """
-    known = all({"stopped", "distance_to_goal"} <= row.metrics.keys() for row in rows)
+    rows = runs[0]
+    known = all({"stopped", "distance_to_goal"} <= row.metrics.keys() for own in runs for row in own)
     if not known or any(row.goals is not None and len(row.goals.legs) > 1 for row in rows):
         return []
-    ends = [row.metric("distance_to_goal") if row.metric("stopped") else math.inf for row in rows]
-    nearer = {radius: np.less(ends, radius).astype(np.float64) for radius in radii}
+    ends = np.array(
+        [
+            [row.metric("distance_to_goal") if row.metric("stopped") else math.inf for row in own]
+            for own in runs
+        ]
+    )
     return [
-        Group(f"nearer than {radius:g} m", len(rows), {"success": estimate_rate(hits)})
-        for radius, hits in nearer.items()
+        Group(f"nearer than {radius:g} m", len(rows), {"success": _estimate_hits(ends < radius, rows)})
+        for radius in radii
     ]
 
 
-def break_down(rows: Sequence[Row], by: str, metrics: Iterable[str]) -> list[Group]:
+def break_down(
+    rows: Sequence[Row], by: str, metrics: Iterable[str], seeds: Sequence[Sequence[Row]] = ()
+) -> list[Group]:
     """The groups of one of BREAKDOWNS; empty if the rows lack its trait.
 
-    Raises UnknownNameError for another name.
+    Args:
+        rows: of a run.
+        by: what to group by; UnknownNameError for another name.
+        metrics: names.
+        seeds: rows of the runs of further training seeds, in the same order.
     """
     require_name("breakdown", by, BREAKDOWNS)
+    runs = (rows, *seeds)
     if by == SCENE:
-        return scene_groups(rows, metrics)
+        return scene_groups(runs, metrics)
     if by == BAND:
-        return band_groups(rows, metrics)
+        return band_groups(runs, metrics)
     if by == SUBTASK:
-        return subtask_groups(rows)
+        return subtask_groups(runs)
     if by == RADIUS:
-        return radius_groups(rows)
+        return radius_groups(runs)
     if by == MODALITY and _has_subtasks(rows):
-        return modality_groups(rows)
-    return trait_groups(rows, by, metrics) if any(by in row.traits for row in rows) else []
+        return modality_groups(runs)
+    return trait_groups(runs, by, metrics) if any(by in row.traits for row in rows) else []

@@ -5,9 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from navarena.core.errors import InputError, require_name
-from navarena.evaluation.analyses.analysis import Analysis, Column, goal_count
+from navarena.evaluation.analyses.analysis import (
+    Analysis,
+    Column,
+    by_label,
+    describe_runs,
+    goal_count,
+    goal_rules,
+)
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
-from navarena.evaluation.analyses.compare import Contestant, read_contestant
+from navarena.evaluation.analyses.contestants import Contestant, read_contestant
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import (
@@ -82,11 +89,13 @@ def _has_subtasks(contestants: Contestants) -> bool:
 
 
 def _has_goal_counts(contestants: Contestants) -> bool:
-    """Whether runs differ in their number of goals, with one run per label and number."""
+    """Whether runs differ in their number of goals; those of a label in nothing else, each in another one."""
     if not _has_goals(contestants) or len(contestants) < 2:
         return False
     mixed = any(len({len(row.goals.legs) for row in one.rows[0] if row.goals}) > 1 for one in contestants)
     if mixed:
+        return False
+    if any(len({goal_rules(one) for one in group}) > 1 for group in by_label(contestants).values()):
         return False
     counts = [(one.label, goal_count(one)) for one in contestants]
     return len(set(counts)) == len(counts) and len({m for _, m in counts}) > 1
@@ -108,7 +117,8 @@ def _has_severities(contestants: Contestants) -> bool:
     if not _has_clean(contestants):
         return False
     found = {one.records[0].corruptions for one in contestants}
-    graded = [text.partition(":")[0] for text in found if text.count(":") == 1 and "," not in text]
+    parts = [text.partition(":") for text in found if "," not in text]
+    graded = [name for name, _, severity in parts if severity.isdecimal()]
     return len(set(graded)) < len(graded)
 
 
@@ -225,7 +235,7 @@ def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = la
     require_name("analysis", name, ANALYSES)
     if not contestants:
         raise InputError("expected at least one run to analyse, got none")
-    return ANALYSES[name].make(contestants, on_episode)
+    return replace(ANALYSES[name].make(contestants, on_episode), runs=describe_runs(contestants))
 
 
 def fitting_names(contestants: Contestants) -> tuple[str, ...]:
@@ -235,7 +245,7 @@ def fitting_names(contestants: Contestants) -> tuple[str, ...]:
 
 def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
     """The analyses of `fitting_names`: the sections of a report."""
-    return tuple(ANALYSES[name].make(contestants, lambda: None) for name in fitting_names(contestants))
+    return tuple(run_analysis(name, contestants) for name in fitting_names(contestants))
 
 
 def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contestant]:

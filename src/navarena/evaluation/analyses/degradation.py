@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.analyses.robustness import (
     BEHAVIOUR,
     Robustness,

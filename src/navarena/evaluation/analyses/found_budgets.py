@@ -11,8 +11,16 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.compare import Contestant, estimate_part
+from navarena.evaluation.analyses.analysis import (
+    Analysis,
+    Cell,
+    Column,
+    Curve,
+    by_label,
+    describe_rules,
+    require_same_rules,
+)
+from navarena.evaluation.analyses.contestants import Contestant, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.traits import record_goals
@@ -39,13 +47,13 @@ def analyse_found_budgets(
         open_benchmark: what a run was made on; opened from its run.json when None.
         on_episode: called after each episode that was replayed.
 
-    Raises InputError for runs that are not MultiON and for several training seeds, and what
-    execute_actions raises.
+    Raises InputError for runs that are not MultiON, for several training seeds, and for runs of one label
+    under other rules or on other episodes, and what execute_actions raises.
     """
     rows: list[tuple[Cell, ...]] = []
     curves = []
-    for label in dict.fromkeys(one.label for one in contestants):
-        group = {_budget_of(one): one for one in contestants if one.label == label}
+    for label, runs in by_label(contestants).items():
+        group = _by_budget(label, runs)
         counted = sorted(budget for budget in group if budget is not None)
         found: dict[int | None, tuple[Contestant, str]] = {}
         if counted:
@@ -89,6 +97,34 @@ def analyse_found_budgets(
 
 def _open(one: Contestant) -> Benchmark:
     return open_recorded_benchmark(one.records[0])
+
+
+def _by_budget(label: str, runs: Sequence[Contestant]) -> dict[int | None, Contestant]:
+    """FOUND budget -> its run, None for the oracle's; raises InputError as analyse_found_budgets."""
+    budgets = [_budget_of(one) for one in runs]
+    require_same_rules(repr(label), runs, _rules_of, "the FOUND budget")
+    if len(set(budgets)) < len(budgets):
+        written = ", ".join(ORACLE if budget is None else str(budget) for budget in budgets)
+        raise InputError(
+            f"expected one run of {label!r} for each FOUND budget, got the budgets {written}; give each of "
+            "several training seeds a label of its own"
+        )
+    for one in runs[1:]:
+        if _episode_keys(one) != _episode_keys(runs[0]):
+            raise InputError(
+                f"expected runs of {label!r} on the same episodes, got others in {one.folders[0]} than in "
+                f"{runs[0].folders[0]}; give it another label"
+            )
+    return dict(zip(budgets, runs, strict=True))
+
+
+def _rules_of(one: Contestant) -> str:
+    """The rules of a run but for its FOUND budget."""
+    return describe_rules(one, ("found_budget", "oracle_found"))
+
+
+def _episode_keys(one: Contestant) -> set[tuple[str, str]]:
+    return {(row.scene_id, row.episode_id) for row in one.rows[0]}
 
 
 def _budget_of(one: Contestant) -> int | None:

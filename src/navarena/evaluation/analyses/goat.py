@@ -8,12 +8,13 @@ from jaxtyping import Float
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label
-from navarena.evaluation.analyses.compare import Contestant, estimate_part
+from navarena.evaluation.analyses.contestants import Contestant, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.catalog import MODALITY_TITLES
-from navarena.metrics.statistics import Estimate, estimate_relative_drop, estimate_weighted
+from navarena.metrics.repetitions import estimate_weighted_seeds
+from navarena.metrics.statistics import Estimate, estimate_relative_drop
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, LifelongTrajectory, score_subtasks
 
 ALL = "all"
@@ -116,15 +117,15 @@ def analyse_lifelong(
         points: dict[str, dict[float, Estimate]] = {"success": {}, "spl": {}}
         first = 1
         for last in LIFELONG_PLACES:
-            chosen = [scores[:, first - 1 : last] for scores in episodes]
-            weights = np.array([part.shape[1] for part in chosen], float)
+            chosen = [scores[..., first - 1 : last] for scores in episodes]
+            weights = np.array([part.shape[2] for part in chosen], float)
             if not weights.any():
                 break
-            means = np.array([part.mean(1) if part.size else np.zeros(2) for part in chosen])
+            means = np.stack([part.mean(2) if part.size else np.zeros(part.shape[:2]) for part in chosen], 2)
             scenes = [row.scene_id for row in one.rows[0]]
             for index, (score, line) in enumerate(points.items()):
                 generator = make_generator("analysis", one.identity, "lifelong", score, last)
-                line[float(last)] = estimate_weighted(means[:, index], weights, scenes, generator)
+                line[float(last)] = estimate_weighted_seeds(means[:, index], weights, scenes, generator)
             called = str(last) if first == last else f"{first} to {last}"
             found = [line[float(last)] for line in points.values()]
             rows.append((one.label, called, int((weights > 0).sum()), int(weights.sum()), *found))
@@ -156,8 +157,8 @@ def _open(one: Contestant) -> Benchmark:
 
 def _score_episodes(
     one: Contestant, benchmark: Benchmark, on_episode: Callable[[], object]
-) -> list[Float[np.ndarray, "2 n"]]:
-    """For each episode success and SPL (2, n) of its sub-tasks, the mean over training seeds."""
+) -> list[Float[np.ndarray, "k 2 n"]]:
+    """For each episode (K, 2, n) success and SPL of its sub-tasks by seed; 0 if the agent broke it."""
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     found: dict[str, list[Float[np.ndarray, "2 n"]]] = {}
     for rows in one.rows:
@@ -167,9 +168,10 @@ def _score_episodes(
             if not isinstance(track, LifelongTrajectory):
                 raise InputError(f"expected episodes of GOAT-Bench, got one of {type(track).__name__}")
             scores = score_subtasks(track)
-            found.setdefault(row.episode_id, []).append(np.stack([scores.success, scores.spl]))
+            both = np.stack([scores.success, scores.spl])
+            found.setdefault(row.episode_id, []).append(np.zeros_like(both) if row.failed else both)
             on_episode()
-    return [np.mean(found[row.episode_id], axis=0) for row in one.rows[0]]
+    return [np.stack(found[row.episode_id]) for row in one.rows[0]]
 
 
 def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
@@ -263,4 +265,4 @@ def _require_subtasks(one: Contestant) -> None:
 
 def _pool(one: Contestant, name: str) -> Estimate | None:
     """Mean of a score over sub-tasks; None without sub-tasks."""
-    return pool_parts(one.rows[0], name, one.values(name))
+    return pool_parts(one.rows, name)

@@ -13,16 +13,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import split_protocol
 from navarena.core.seeding import make_generator
-from navarena.corruptions.catalog import redraw_corruption
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.analyses.breakdowns import BAND_NAMES, band_name
-from navarena.evaluation.analyses.compare import Contestant
-from navarena.evaluation.identity import Identity
-from navarena.evaluation.records.record import RunRecord
+from navarena.evaluation.analyses.contestants import Contestant, rules_of
 from navarena.evaluation.records.results import metric_values
-from navarena.evaluation.running.repeats import find_noise
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.ranks import kendall_tau, share_in_order, tau_of_halves, tau_of_repetitions
 from navarena.metrics.repetitions import VarianceSplit, split_variance
@@ -71,7 +66,7 @@ def read_study(contestants: Sequence[Contestant]) -> Study:
     first = contestants[0]
     for one in contestants:
         _require_repeats(one, len(first.rows))
-        if _rules_of(one.records[0]) != _rules_of(first.records[0]):
+        if rules_of(one.records[0]) != rules_of(first.records[0]):
             raise InputError(
                 f"expected the same episodes and rules in all runs, got {first.identity} of {first.label!r} "
                 f"and {one.identity} of {one.label!r}; leave one of them out"
@@ -123,20 +118,6 @@ def _require_repeats(one: Contestant, repeats: int) -> None:
         )
     if len(one.rows[0]) < 2:
         raise InputError(f"expected at least 2 episodes, got 1 in {one.folders[0]}")
-    if len({_rules_of(record) for record in one.records}) > 1:
-        raise InputError(
-            f"expected repeats of {one.label!r} by the same rules, got other options or noise in one"
-        )
-
-
-def _rules_of(record: RunRecord) -> tuple[object, ...]:
-    """Rules that all runs of a study share: episodes, options and corruptions without their draws."""
-    identity = Identity.of(record.identity)
-    base, options = split_protocol(identity.protocol)
-    options.pop("corrupt", None)
-    noise = find_noise(str(record.settings["protocol"]), (record.corruptions,) if record.corruptions else ())
-    drawn = tuple(sorted(redraw_corruption(text, 0) for text in noise))
-    return base, tuple(sorted(options.items())), drawn, identity.dataset, identity.split, identity.hash
 
 
 def analyse_metric_variance(contestants: Sequence[Contestant]) -> Analysis:

@@ -21,9 +21,12 @@ from navarena.evaluation.analyses.analysis import (
     by_label,
     estimate_share,
     goal_count,
+    goal_rules,
     require_goals,
+    require_same_rules,
 )
-from navarena.evaluation.analyses.compare import Contestant, estimate_part, pair_contestants
+from navarena.evaluation.analyses.compare import pair_contestants
+from navarena.evaluation.analyses.contestants import Contestant, estimate_part
 from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
 
 PATH_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
@@ -41,7 +44,8 @@ def analyse_generalization(contestants: Sequence[Contestant]) -> Analysis:
     Args:
         contestants: labelled with k, such as "3" or "3-ON", or with agent and k, such as "map:3".
 
-    Raises InputError for other labels, for two of the same agent, k and m, and for runs that are not MultiON.
+    Raises InputError for other labels, for two of the same agent, k and m, for runs that are not MultiON, and
+    for those of one agent under other rules.
     """
     grids: dict[str, dict[tuple[int, int], Contestant]] = {}
     for one in contestants:
@@ -53,6 +57,8 @@ def analyse_generalization(contestants: Sequence[Contestant]) -> Analysis:
                 "write several training seeds as one entry with commas"
             )
         cells[trained, goal_count(one)] = one
+    for cells in grids.values():
+        require_same_rules("one agent", list(cells.values()), goal_rules, "the number of goals")
     tested = sorted({m for cells in grids.values() for _, m in cells})
     rows = [
         (agent, f"{trained}-ON", *_matrix_row(cells, trained, tested))
@@ -158,7 +164,8 @@ def analyse_goal_counts(contestants: Sequence[Contestant]) -> Analysis:
     Args:
         contestants: labelled with their agent; each label has a run for every m that it was tested with.
 
-    Raises InputError for runs that are not MultiON, and for two runs of one label with the same m.
+    Raises InputError for runs that are not MultiON, and for two runs of one label with the same m, or under
+    other rules.
     """
     rows: list[tuple[Cell, ...]] = []
     curves = []
@@ -169,6 +176,7 @@ def analyse_goal_counts(contestants: Sequence[Contestant]) -> Analysis:
                 f"expected one run of {label!r} for each number of goals, got {len(group)} with "
                 f"{sorted(goal_count(one) for one in group)}; write several training seeds with commas"
             )
+        require_same_rules(repr(label), group, goal_rules, "the number of goals")
         success = {m: _require(by_count[m], "success") for m in sorted(by_count)}
         single = success.get(1)
         powers = {m: raise_to(single, m) for m in success} if single is not None else {}
@@ -257,6 +265,9 @@ def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
                 estimate_share(broken),
             )
         )
+    note = "Every episode is in exactly one of the last four columns."
+    if not all("stopped" in one.metrics for one in contestants):
+        note = "Dashes: the run does not say whether FOUND or the step limit ended its other episodes."
     return Analysis(
         "lengths",
         "How long episodes are, and how they end",
@@ -272,5 +283,5 @@ def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
             Column("broken by the agent", "rate"),
         ),
         tuple(rows),
-        ("Every episode is in exactly one of the last four columns.",),
+        (note,),
     )

@@ -23,7 +23,8 @@ from navarena.corruptions import (
     redraw_corruption,
 )
 from navarena.corruptions.suites import CLEAN_NAME, DYNAMICS, GRADED, UNGRADED
-from navarena.evaluation.analyses.compare import Contestant, compare, read_contestant
+from navarena.evaluation.analyses.compare import compare
+from navarena.evaluation.analyses.contestants import Contestant, read_contestant
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.record import FILE_NAME, RunRecord, read_record
 from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
@@ -53,9 +54,10 @@ class RobustnessRow:
             the clean run in every episode: it does not look at what they change.
         estimates: metric -> mean and interval.
         changes: metric -> against the clean runs, on the same episodes; empty when clean.
-        premature_stops: share of the declarations that came out of range; None without any.
+        premature_stops: share of the declarations that came out of range; None without any, and in
+            episodes of several goals, which are declared one by one.
         missed_stops: mean over episodes of the share of steps in range at which the agent did not
-            declare; None where it never was in range.
+            declare; None where it never was in range, and in episodes of several goals.
     """
 
     corruptions: tuple[str, ...]
@@ -135,8 +137,8 @@ def kind_of(text: str) -> str:
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
-    """The folders of runs in and below `folders`, sorted; raises InputError when there are none."""
-    found = sorted({path.parent for folder in folders for path in folder.rglob(FILE_NAME)})
+    """The folders of runs in and below `folders`, each once, sorted; InputError where none is."""
+    found = sorted({path.parent.resolve() for folder in folders for path in folder.rglob(FILE_NAME)})
     if not found:
         listed = ", ".join(str(folder) for folder in folders)
         raise InputError(f"expected runs in {listed}, found no {FILE_NAME}; name folders of finished runs")
@@ -245,8 +247,11 @@ def _acts_alike(one: Contestant, clean: Contestant) -> bool:
 
 
 def estimate_premature_stops(rows: Sequence[Row]) -> Estimate | None:
-    """Share of the declarations that ended an episode without success; None without any."""
-    declared = [row for row in rows if row.metrics.get("stopped") and "success" in row.metrics]
+    """Share of the declarations that ended an episode without success; None without any.
+
+    Episodes of several goals, whose declarations do not end them, have none.
+    """
+    declared = [row for row in rows if row.metrics.get("stopped") and _has_one_goal(row)]
     if not declared:
         return None
     return estimate_rate(np.array([1.0 - row.metric("success") for row in declared]))
@@ -256,15 +261,20 @@ def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
     """Mean over episodes of the share of steps in range that passed without a declaration.
 
     The declaration of a success is the one step that was not missed. None where no episode ever was in
-    range.
+    range, and for episodes of several goals, whose steps in range are those of all goals together.
     """
-    near = [row for row in rows if row.metrics.get("near_steps") and "success" in row.metrics]
+    near = [row for row in rows if row.metrics.get("near_steps") and _has_one_goal(row)]
     if not near:
         return None
     shares = [max(0.0, 1.0 - row.metric("success") / row.metric("near_steps")) for row in near]
     generator = make_generator("robustness", "missed stops")
     scenes = [row.scene_id for row in near]
     return estimate_mean(np.array(shares), scenes, generator, bounds=(0.0, 1.0))
+
+
+def _has_one_goal(row: Row) -> bool:
+    several = "subtasks" in row.metrics or (row.goals is not None and len(row.goals.legs) > 1)
+    return "success" in row.metrics and not several
 
 
 def _average(

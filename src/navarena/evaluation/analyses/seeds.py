@@ -9,7 +9,8 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.compare import THRESHOLDS, Contestant, score_seeds
+from navarena.evaluation.analyses.compare import THRESHOLDS, score_seeds
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.records.results import metric_values
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate

@@ -11,9 +11,9 @@ from typing import get_args
 import numpy as np
 
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.compare import Contestant, estimate_metric, pair_contestants
+from navarena.evaluation.analyses.compare import pair_contestants
+from navarena.evaluation.analyses.contestants import Contestant, estimate_metric, estimate_part
 from navarena.evaluation.analyses.tour_coverage import (
     CoveragePoint,
     CoveredTour,
@@ -24,7 +24,6 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import summarize_tours
 from navarena.evaluation.records.tour_scores import group_tours, require_tour
 from navarena.evaluation.running.replay import open_recorded_benchmark
-from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
 from navarena.tasks.catalog import get_task
@@ -151,22 +150,22 @@ def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
     rows: list[tuple[Cell, ...]] = []
     curves = []
     for one in contestants:
-        positions = [require_tour(row).position + 1 for row in one.rows[0]]
+        positions = np.array([require_tour(row).position + 1 for row in one.rows[0]])
         lines: dict[str, dict[float, Estimate]] = {name: {} for name in BY_POSITION}
         for first, following in zip(POSITIONS, [*POSITIONS[1:], None], strict=True):
             end = math.inf if following is None else following
-            members = [place for place, position in enumerate(positions) if first <= position < end]
-            if not members:
+            chosen = (positions >= first) & (positions < end)
+            if not chosen.any():
                 continue
             title = f"{first} and later" if following is None else f"{first} to {following - 1}"
             title = str(first) if end == first + 1 else title
             cells: list[Cell] = []
             for metric in BY_POSITION:
-                estimate = _estimate(one, members, metric)
+                estimate = estimate_part(one, metric, chosen)
                 cells.append(estimate)
                 if estimate is not None:
                     lines[metric][float(first)] = estimate
-            rows.append((one.label, title, len(members), *cells))
+            rows.append((one.label, title, int(chosen.sum()), *cells))
         curves += [
             Curve(f"{one.label}: {name}", tuple(line), tuple(line.values()))
             for name, line in lines.items()
@@ -189,15 +188,6 @@ def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
         "first position of the group",
         "share",
     )
-
-
-def _estimate(one: Contestant, members: Sequence[int], metric: str) -> Estimate | None:
-    if metric not in one.metrics:
-        return None
-    values = np.array([[run[place].metric(metric) for place in members] for run in one.rows])
-    scenes = [one.rows[0][place].scene_id for place in members]
-    generator = make_generator("analysis", one.rows[0][0].identity, "tour-positions", metric)
-    return get_metric(metric).estimate(values.mean(0), scenes, generator)
 
 
 def analyse_coverage(

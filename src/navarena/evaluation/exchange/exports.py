@@ -26,7 +26,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.robothor import AGENT_CENTRE
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.exchange.imports import ROBOTHOR_PROTOCOL
-from navarena.evaluation.exchange.official import ROBOTHOR_ACTIONS
+from navarena.evaluation.exchange.official import MULTION_DISTANCES, ROBOTHOR_ACTIONS
 from navarena.evaluation.exchange.r2r_results import describe_answer
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import read_record
@@ -39,6 +39,16 @@ from navarena.tasks.catalog import get_body_task
 from navarena.tasks.graphs.batch import GraphBatch
 
 FORMATS = ("multion", "r2r", "robothor2021", "robustnav")
+
+RAW_METRICS = {
+    "success": "success",
+    "percentage_success": "progress",
+    "agent_path_length": "path_length",
+    "MSPL": "spl",
+    "PSPL": "ppl_code",
+    **{theirs: ours for ours, theirs in MULTION_DISTANCES.items()},
+}
+"""Raw metric of MultiON -> metric."""
 
 
 def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None = None) -> int:
@@ -75,24 +85,24 @@ def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None =
 def raw_metrics_of(row: Row) -> dict[str, Any]:
     """The `raw_metrics` of the reference code, under its names; see metrics.raw_metrics.
 
-    Raises InputError for a row of a task with one goal only.
+    Raises InputError for a row of a task with one goal only, and for one without a metric of MultiON.
     """
     if row.goals is None:
         raise InputError(
             f"expected rows of several goals for this layout, got one goal in episode {row.episode_id!r}"
         )
+    missing = [name for name in RAW_METRICS.values() if name not in row.metrics]
+    if missing:
+        raise InputError(
+            f"expected the metrics of MultiON for this layout, got no {', '.join(missing)} in episode "
+            f"{row.episode_id!r}; import results from elsewhere again from a file that holds them"
+        )
     lengths = np.cumsum([math.inf if leg is None else leg for leg in row.goals.legs]).tolist()
     return {
-        "success": row.metrics["success"],
-        "percentage_success": row.metrics["progress"],
+        **{theirs: row.metrics[ours] for theirs, ours in RAW_METRICS.items()},
         "geodesic_distances": [length if math.isfinite(length) else None for length in lengths],
-        "agent_path_length": row.metrics["path_length"],
         "subgoals_found": len(row.goals.found_after),
-        "distance_to_curr_subgoal": row.metrics["distance_to_goal"],
         "agent_distances": row.goals.walked,
-        "distance_to_multi_goal": row.metrics["distance_left"],
-        "MSPL": row.metrics["spl"],
-        "PSPL": row.metrics["ppl_code"],
         "episode_lenth": row.steps,
     }
 

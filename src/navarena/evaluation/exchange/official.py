@@ -99,8 +99,8 @@ class RawMetrics(msgspec.Struct, frozen=True):
     MSPL: float
     PSPL: float
     episode_lenth: float
-    distance_to_curr_subgoal: float | None = None
-    distance_to_multi_goal: float | None = None
+    distance_to_curr_subgoal: float | msgspec.UnsetType | None = msgspec.UNSET
+    distance_to_multi_goal: float | msgspec.UnsetType | None = msgspec.UNSET
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,12 @@ ROBOTHOR_ACTIONS = ("MoveAhead", "RotateRight", "RotateLeft", "LookUp", "LookDow
 
 ROBOTHOR_METRICS = ("success", "spl", "path_length", "collisions", "num_actions", "stopped")
 MULTION_METRICS = ("success", "progress", "spl", "ppl", "ppl_code", "path_length", "num_actions")
+
+MULTION_DISTANCES = {
+    "distance_to_goal": "distance_to_curr_subgoal",
+    "distance_left": "distance_to_multi_goal",
+}
+"""Metric -> raw metric, which files may leave out."""
 
 
 def read_robothor(
@@ -215,7 +221,8 @@ def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
     """The raw metrics of one run of MultiON's code.
 
     SUCCESS, PROGRESS, SPL and PPL of paper and code are computed from goals found and lengths; these
-    themselves are the file's word, as it keeps neither trajectories nor actions.
+    themselves are the file's word, as it keeps neither trajectories nor actions. So are final distances,
+    which are among the metrics where every episode has them.
 
     Args:
         path: .json.
@@ -229,7 +236,12 @@ def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
     if len(counts) != 1 or counts[0] < 1:
         raise FileError(f"expected episodes with one number of goals in {path}, got {counts}")
     identity = _identify(f"multion-{counts[0]}on-v1", "multion", dataset, split, list(document))
-    rows = [_multi_on_row(path, str(identity), name, record) for name, record in document.items()]
+    distances = {
+        ours: theirs
+        for ours, theirs in MULTION_DISTANCES.items()
+        if not any(getattr(record, theirs) is msgspec.UNSET for record in document.values())
+    }
+    rows = [_multi_on_row(path, str(identity), name, record, distances) for name, record in document.items()]
     notices = ["goals found, distances and path lengths are the file's word; it keeps no trajectories"]
     said: dict[str, Callable[[RawMetrics], float]] = {
         "success": lambda record: record.success,
@@ -245,10 +257,11 @@ def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
                 f"{metric} does not follow from lengths in {wrong} of {len(rows)} episodes; ours does"
             )
     actions = ("found", "move_forward", "turn_left", "turn_right")
-    return OfficialResults(identity, tuple(rows), actions, MULTION_METRICS, tuple(notices))
+    return OfficialResults(identity, tuple(rows), actions, (*MULTION_METRICS, *distances), tuple(notices))
 
 
-def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics) -> Row:
+def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics, final: Mapping[str, str]) -> Row:
+    """The row of an episode; `final` are those of MULTION_DISTANCES that the file has."""
     scene, mark, episode = name.rpartition(".")
     found, goals = round(record.subgoals_found), len(record.geodesic_distances)
     distances = [math.inf if one is None else one for one in record.geodesic_distances]
@@ -292,6 +305,7 @@ def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics) -> R
             "ppl_code": weigh(progress, walked[-1] if found else total),
             "path_length": total,
             "num_actions": record.episode_lenth,
+            **{ours: getattr(record, theirs) for ours, theirs in final.items()},
         },
         goals=GoalsRecord(
             legs=[max(0.0, leg) if math.isfinite(leg) else None for leg in legs],

@@ -1,7 +1,7 @@
 """Results derived from the journals: the checked rows, summary.json and episodes.parquet."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +16,8 @@ from navarena.evaluation.records.episode_table import metric_columns, write_tabl
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.tour_scores import estimate_tours, group_tours
 from navarena.metrics.catalog import MACRO, get_metric
-from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_weighted
+from navarena.metrics.repetitions import estimate_over_seeds, estimate_weighted_seeds
+from navarena.metrics.statistics import CONFIDENCE, Estimate
 from navarena.metrics.subtasks import MODALITIES, PARTIAL, count_parts
 from navarena.metrics.tours import Reading, TourScoring, Weighting
 
@@ -139,18 +140,23 @@ def estimate_metric(rows: Sequence[Row], name: str, *stream: str) -> Estimate:
     The resamples of the bootstrap come from the generator named by the run, the metric and
     `stream`, so that the same rows always give the same interval.
     """
-    return _estimate(rows, name, metric_values(rows, name), scene_labels(rows), *stream)
+    return estimate_runs([rows], name, *stream)
 
 
-def _estimate(
-    rows: Sequence[Row],
-    name: str,
-    values: Float[np.ndarray, "n"],
-    labels: Int[np.ndarray, "n"],
-    *stream: str,
+def estimate_runs(
+    runs: Sequence[Sequence[Row]], name: str, *stream: str, two_levels: bool = False
 ) -> Estimate:
+    """Mean and interval of a metric over runs of training seeds on the same episodes; of one run its own.
+
+    An episode counts as the mean of its runs, and the interval is resampled over seeds, too, where
+    estimate_over_seeds does so.
+    """
+    rows, metric = runs[0], get_metric(name)
+    values, labels = np.array([metric_values(own, name) for own in runs]), scene_labels(rows)
+    draws = make_generator("interval", "seeds", name, *stream)
+    over_seeds = estimate_over_seeds([(1.0, values)], labels, draws, metric.bounds)
     generator = make_generator("interval", rows[0].identity, name, *stream)
-    return get_metric(name).estimate(values, labels, generator)
+    return over_seeds or metric.estimate(values.mean(0), labels, generator, two_levels)
 
 
 def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
@@ -158,18 +164,13 @@ def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
     return np.array([count_parts(name, row.metric) for row in rows], np.float64)
 
 
-def pool_parts(
-    rows: Sequence[Row], name: str, values: Float[np.ndarray, "n"] | None = None
-) -> Estimate | None:
-    """The mean of a score over its sub-tasks, pooled; None without sub-tasks.
+def pool_parts(runs: Sequence[Sequence[Row]], name: str) -> Estimate | None:
+    """The mean of the score `name` over its sub-tasks, pooled; None without sub-tasks.
 
-    Args:
-        rows: N of them.
-        name: of the score.
-        values: (N,) scores of the episodes that are means over training seeds; those of `rows` by default.
-
-    None, too, for other numbers than scores of sub-tasks, and where their numbers are not among the metrics.
+    Runs are those of training seeds on the same episodes. None, too, for other numbers than scores of
+    sub-tasks, and where their numbers are not among the metrics.
     """
+    rows = runs[0]
     modality = name.partition("_")[0]
     needed = {"subtasks", f"{modality}_subtasks"} if modality in MODALITIES else {"subtasks"}
     if not needed <= rows[0].metrics.keys():
@@ -177,22 +178,14 @@ def pool_parts(
     weights = weigh_parts(rows, name)
     if not weights.any():
         return None
-    values = metric_values(rows, name) if values is None else values
+    values = np.array([metric_values(own, name) for own in runs])
     generator = make_generator("interval", rows[0].identity, name, "pooled")
-    return estimate_weighted(values, weights, [row.scene_id for row in rows], generator)
+    return estimate_weighted_seeds(values, weights, [row.scene_id for row in rows], generator)
 
 
-def pool_partial(
-    rows: Sequence[Row],
-    metrics: Iterable[str],
-    values: Callable[[str], Float[np.ndarray, "n"]] | None = None,
-) -> dict[str, Estimate]:
-    """Means over sub-tasks of those `metrics` that are in PARTIAL; `values` gives (N,) scores by name."""
-    found = {
-        name: pool_parts(rows, name, None if values is None else values(name))
-        for name in metrics
-        if name in PARTIAL
-    }
+def pool_partial(runs: Sequence[Sequence[Row]], metrics: Iterable[str]) -> dict[str, Estimate]:
+    """Means over sub-tasks of those `metrics` that are in PARTIAL, of runs of training seeds."""
+    found = {name: pool_parts(runs, name) for name in metrics if name in PARTIAL}
     return {name: estimate for name, estimate in found.items() if estimate is not None}
 
 
@@ -216,7 +209,7 @@ def summarize(
     summaries = {}
     for name, values in metric_columns(rows, metrics).items():
         metric = get_metric(name)
-        estimate = _estimate(rows, name, values, labels)
+        estimate = metric.estimate(values, labels, make_generator("interval", rows[0].identity, name))
         summaries[name] = _summarize_metric(metric.title, metric.unit, metric.better, estimate)
     return Summary(
         identity=identity,
@@ -230,7 +223,7 @@ def summarize(
             name: _summarize_metric(
                 get_metric(name).title.removesuffix(MACRO), "", get_metric(name).better, estimate
             )
-            for name, estimate in pool_partial(rows, metrics).items()
+            for name, estimate in pool_partial([rows], metrics).items()
         },
         tours=None if scoring is None else summarize_tours(rows, scoring),
     )

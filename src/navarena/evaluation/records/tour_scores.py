@@ -12,7 +12,8 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.records.journal import Row, TourRecord
 from navarena.metrics.catalog import TOUR_METRICS
 from navarena.metrics.instruction import SUCCESS_DISTANCE
-from navarena.metrics.statistics import Estimate, estimate_weighted
+from navarena.metrics.repetitions import estimate_weighted_seeds
+from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourScoring, tour_success, tour_weights
 
 
@@ -83,17 +84,26 @@ def _score_tour(rows: Sequence[Row], reading: Reading) -> TourScore:
         np.array([_or_infinite(one.reference_length) for one in records]),
     )
     first = records[0]
-    ndtw = _ndtw(records, reading)
+    ndtw = _ndtw(rows, reading)
     return TourScore(first.tour_id, rows[0].scene_id, len(rows), ndtw, whole.success, whole.spl)
 
 
-def _ndtw(records: Sequence[TourRecord], reading: Reading) -> float | None:
-    """exp(-DTW / (threshold * |R|)) of one tour (see metrics.tours)."""
+def _ndtw(rows: Sequence[Row], reading: Reading) -> float | None:
+    """exp(-DTW / (threshold * |R|)) of one tour (see metrics.tours).
+
+    Episodes that the agent broke count as failures: the tour has the score of its other episodes, times
+    their share of its reference points.
+    """
+    every = [require_tour(row) for row in rows]
+    records = [one for one, row in zip(every, rows, strict=True) if not row.failed]
+    if not records:
+        return 0.0
     if reading == "code" and any(one.dtw_code is None and one.dtw is not None for one in records):
         return None
     costs = [_or_infinite(one.dtw_code if reading == "code" else one.dtw) for one in records]
     points = sum(one.reference_points for one in records)
-    return math.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points))
+    share = points / sum(one.reference_points for one in every)
+    return share * math.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points))
 
 
 @dataclass(frozen=True)
@@ -102,13 +112,20 @@ class TourValues:
 
     Attributes:
         names: scene id and tour id.
-        values: (T,) float64, the mean over the runs of a method.
+        episodes: ids of the episodes of each, in order.
+        runs: (K, T) float64, of each run of a method.
         weights: (T,) float64, not normalised.
     """
 
     names: tuple[tuple[str, str], ...]
-    values: Float[np.ndarray, "t"]
+    episodes: tuple[tuple[str, ...], ...]
+    runs: Float[np.ndarray, "k t"]
     weights: Float[np.ndarray, "t"]
+
+    @property
+    def values(self) -> Float[np.ndarray, "t"]:
+        """(T,) float64, the mean over the runs."""
+        return np.mean(self.runs, axis=0)
 
 
 def tour_values(runs: Sequence[Sequence[Row]], name: str, scoring: TourScoring) -> TourValues | None:
@@ -127,16 +144,20 @@ def tour_values(runs: Sequence[Sequence[Row]], name: str, scoring: TourScoring) 
     weighting = scoring.weighting if name == "t_ndtw" and max(sizes) > 1 else "episodes"
     return TourValues(
         tuple((one.scene_id, one.tour_id) for one in scores[0]),
-        np.mean(np.array(columns, np.float64), axis=0),
+        tuple(tuple(row.episode_id for row in own) for own in group_tours(runs[0])),
+        np.array(columns, np.float64),
         tour_weights(sizes, weighting),
     )
 
 
 def estimate_tour_values(found: TourValues, identity: str, name: str) -> Estimate:
-    """Weighted mean with an interval over scenes, or tours where there are few scenes; n counts tours."""
+    """Weighted mean with an interval over scenes, or tours where there are few scenes; n counts tours.
+
+    Of training seeds the interval is over them, too (see estimate_weighted_seeds).
+    """
     scenes = [scene for scene, _ in found.names]
     generator = make_generator("interval", identity, name)
-    estimate = estimate_weighted(found.values, found.weights, scenes, generator)
+    estimate = estimate_weighted_seeds(found.runs, found.weights, scenes, generator)
     mean = float(found.weights @ found.values / found.weights.sum())
     return over_tours(replace(estimate, mean=mean, n=len(scenes)))
 

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from navarena.evaluation.analyses.breakdowns import Group
-from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import metric_values
 from navarena.metrics.catalog import Metric, get_metric
@@ -74,10 +74,15 @@ def episode_columns(
 
     Args:
         contestants: whose runs they are.
-        classes: for each contestant, episode id -> why it failed; None where this is not known.
+        classes: for each contestant, episode id -> why it failed in its first run; None where this is not
+            known.
     """
     labelled = [
-        (one.label if len(one.rows) == 1 else f"{one.label}, seed {number}", row, found or {})
+        (
+            one.label if len(one.rows) == 1 else f"{one.label}, seed {number}",
+            row,
+            found if found and number == 1 else {},
+        )
         for one, found in zip(contestants, classes, strict=True)
         for number, rows in enumerate(one.rows, 1)
         for row in rows

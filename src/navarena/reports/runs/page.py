@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ from markupsafe import Markup
 
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import Analysis, fitting_analyses, read_analyses
+from navarena.evaluation.analyses.analysis import describe_runs
 from navarena.evaluation.analyses.breakdowns import BAND, RADIUS, SCENE, SUBTASK, TRAITS, Group, break_down
-from navarena.evaluation.analyses.compare import Comparison, Contestant, compare
+from navarena.evaluation.analyses.compare import Comparison, compare
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.analyses.failures import read_failures
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import journal_paths
@@ -72,15 +74,33 @@ def make_section(analysis: Analysis) -> Section:
 def find_sections(contestants: Sequence[Contestant]) -> list[Section]:
     """Analyses that apply to the runs and need no replay, and those that `navarena analyse` has stored.
 
-    A stored analysis replaces a computed one of the same name. Raises the InputError of an analysis, and
-    FileError for a damaged file.
+    A stored analysis replaces a computed one of the same name where it is of the same runs; of others it
+    stands beside it, headed by their labels. Raises the InputError of an analysis, and FileError for a
+    damaged file.
     """
     found = {analysis.name: [analysis] for analysis in fitting_analyses(contestants)}
     kept: dict[str, list[Analysis]] = {}
     for folder in (folder for one in contestants for folder in one.folders):
         for analysis in read_analyses(folder):
             kept.setdefault(analysis.name, []).append(analysis)
-    return [make_section(analysis) for group in (found | kept).values() for analysis in group]
+    shown = {one.hashes for one in describe_runs(contestants)}
+    for name, group in kept.items():
+        own = [analysis for analysis in group if {one.hashes for one in analysis.runs} == shown]
+        computed = [] if own else found.get(name, [])
+        others = [_name_runs(analysis, bool(computed)) for analysis in group if analysis not in own]
+        found[name] = [*computed, *own, *others]
+    return [make_section(analysis) for group in found.values() for analysis in group]
+
+
+def _name_runs(analysis: Analysis, has_twin: bool) -> Analysis:
+    """An analysis of other runs than those of the page, with their labels in its title.
+
+    One that does not say of which runs it is keeps its title unless it `has_twin`, a computed one.
+    """
+    if not analysis.runs and not has_twin:
+        return analysis
+    labels = "; ".join(one.label for one in analysis.runs) or "runs that it does not name"
+    return replace(analysis, title=f"{analysis.title}: {labels}")
 
 
 COMPARISON_NAME = "full-report.html"
@@ -90,7 +110,8 @@ MAX_GROUPS = 12
 """A breakdown into more parts is a table without a plot."""
 
 Classes = tuple[dict[str, FailureClass] | None, ...]
-"""For each contestant, episode id -> why it failed; None where `navarena failures` was not run."""
+"""For each contestant, episode id -> why it failed in its first run; None where `navarena failures` was not
+run on that."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +219,7 @@ def _groups_by(contestants: Sequence[Contestant], by: str, metrics: Sequence[str
     found = {}
     for one in contestants:
         shared = [name for name in metrics if name in one.metrics]
-        groups = break_down([row for rows in one.rows for row in rows], by, shared)
+        groups = break_down(one.rows[0], by, shared, one.rows[1:])
         if groups:
             found[one.label] = groups
     return found

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from navarena.evaluation.analyses.breakdowns import Group
-from navarena.evaluation.analyses.compare import Comparison, Contestant, find_best
+from navarena.evaluation.analyses.compare import Comparison, find_best
+from navarena.evaluation.analyses.contestants import Contestant
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.metrics.statistics import Estimate
