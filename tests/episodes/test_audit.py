@@ -7,7 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from navarena.episodes.audit import CHECKS, Tolerance, audit_episodes, measure_distances
+from navarena.episodes.audit import (
+    CHECKS,
+    Tolerance,
+    audit_episodes,
+    find_unknown_objects,
+    measure_distances,
+)
 from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
 from navarena.episodes.view_points import ViewPointSettings, box_distance
 from navarena.evaluation.running.expert_audit import find_expert_failures
@@ -139,6 +145,14 @@ def test_lists_of_objects_are_compared_with_the_scene(objects, instances, messag
     episode = replace(AHEAD, goal=ObjectGoal("bed", instances), geodesic_distance=None)
     found = [one for one in audit_episodes([episode], lambda _: world).findings if one.check == "instances"]
     assert [bool(re.search(message, one.message)) for one in found] == [True] if message else not found
+
+
+@pytest.mark.parametrize(("object_id", "is_known"), [("bed_16", True), ("3", True), ("bed_17", False)])
+def test_goals_are_known_by_number_or_by_the_name_of_the_annotation(object_id, is_known):
+    world = box_world(replace(BOX, attributes={"name": "bed_16"}))
+    found = list(find_unknown_objects(world, [replace(BED, object_id=object_id, view_points=())]))
+    expected = [f"bed {object_id} is none of the scene's objects; leave its episodes out"]
+    assert found == ([] if is_known else expected)
 
 
 def test_objects_that_are_seen_from_nowhere_need_not_be_listed(monkeypatch):

@@ -1,12 +1,15 @@
 """Generated episodes of MultiON keep the rules of the paper."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from episodes.exchange import samples
 from navarena.core.errors import InputError, SceneError
 from navarena.episodes.catalog import get_recipe, load_episodes
+from navarena.episodes.dataset import save_episodes
 from navarena.episodes.multi_on import CYLINDERS, SHAPES, MultiOnRecipe, make_recipe
 from navarena.episodes.recipe import Stream
 from navarena.simulation.body_catalog import MULTION
@@ -99,3 +102,39 @@ def test_unsolvable_candidates_are_dropped_and_counted(monkeypatch):
     batch = make_recipe(2).make(draw_world(ROOMS, scene_id="rooms"), 5, STREAM)
     assert batch.dropped > 0 and len(batch.episodes) == 5
     assert all(place[0] >= 5 for episode in batch.episodes for place in episode.goal.places)
+
+
+def multion_file(path, *counts):
+    """A file of MultiON with an episode of each of these numbers of goals."""
+    colours = ("blue", "cyan", "red", "green", "white")
+    episodes = [
+        {
+            **samples.MULTION["episodes"][0],
+            "start_rotation": [0, 0, 0, 1],
+            "goals": [samples.cylinder(colour, 1.0) for colour in colours[:count]],
+        }
+        for count in counts
+    ]
+    return samples.store(path, {**samples.MULTION, "episodes": episodes})
+
+
+def test_files_have_as_many_goals_as_the_protocol(tmp_path):
+    two, five = multion_file(tmp_path / "two.json", 2), multion_file(tmp_path / "five.json", 5)
+    mixed, own = multion_file(tmp_path / "mixed.json", 2, 5), tmp_path / "own.json"
+    save_episodes(replace(load_episodes("multion-3on-v1+objects=5", dataset=five), name="own"), own)
+    for protocol, path, message in (
+        ("multion-3on-v1", two, r"expected 3 goals .*, got 2 in 'X-0' of .*two\.json; use multion-2on-v1$"),
+        ("multion-3on-v1+step_limit=proportional", two, r"got 2 in .*; use multion-2on-v1$"),
+        ("multion-shapes-1on-v1", two, r"got 2 in .*; use multion-shapes-2on-v1$"),
+        ("multion-2on-v1", mixed, r"got 5 in 'X-1' of .*; use multion-2on-v1\+objects=5$"),
+        ("multion-3on-v1", own, r"got 5 in .*; use multion-3on-v1\+objects=5$"),
+        ("multion-2on-v1+path_actions=750", two, "expected a set of scenes to draw"),
+    ):
+        with pytest.raises(InputError, match=message):
+            list(load_episodes(protocol, dataset=path).episodes)
+    for protocol, path, count in (
+        ("multion-2on-v1", two, 2),
+        ("multion-3on-v1+objects=2", two, 2),
+        ("multion-3on-v1+objects=5", own, 5),
+    ):
+        assert [len(one.goal.objects) for one in load_episodes(protocol, dataset=path).episodes] == [count]

@@ -206,6 +206,28 @@ def test_paths_that_do_not_lie_in_their_graph(items, message, tmp_path):
         make_tours(load_r2r(r2r), Connectivity(graphs))
 
 
+def test_the_hash_of_a_file_covers_all_that_an_episode_says(tmp_path):
+    def hash_of(name, **changes):
+        folder = tmp_path / name
+        folder.mkdir()
+        data = open_graph_split(*write_files(folder, [{**one, **changes} for one in r2r_items()]))
+        return data.dataset("r2r-v1").hash
+
+    plain = hash_of("plain")
+    others = [
+        hash_of("words", instructions=["foo bar"] * 3),
+        hash_of("heading", heading=3.5),
+        hash_of("encodings", instr_encodings=[[5, 6]] * 3),
+    ]
+    assert hash_of("again") == plain and len({plain, *others}) == 4
+
+
+def test_a_byte_order_mark_is_no_damage(tmp_path):
+    path = tmp_path / "R2R_val_seen.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(r2r_items()).encode())
+    assert len(load_r2r(path)) == len(PATHS)
+
+
 def test_the_layout_of_the_continuous_reference(tmp_path):
     path = tmp_path / "tours.json"
     path.write_text(json.dumps({"train": {"s": [[1, 2], ["3"]]}, "val_seen": {"s": [[1, 2]]}}))

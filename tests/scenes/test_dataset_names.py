@@ -3,11 +3,19 @@
 import json
 
 import pytest
-from dataset_samples import OFFER_HM3D, write_gibson, write_habitat, write_hm3d, write_mp3d, write_procthor
+from dataset_samples import (
+    OFFER_HM3D,
+    write_gibson,
+    write_habitat,
+    write_hm3d,
+    write_mp3d,
+    write_procthor,
+    write_replica,
+)
 
 from navarena.core.errors import FileError, UnknownNameError
 from navarena.scenes import catalog, load_scene, scene_hash, scene_ids
-from navarena.scenes.catalog import is_file_path
+from navarena.scenes.catalog import is_file_path, navmesh_file
 from navarena.scenes.datasets import find_dataset_scene, register_root
 from navarena.scenes.datasets.roots import registered_roots
 
@@ -165,3 +173,22 @@ def test_nothing_half_built_stays_in_the_cache(home, tmp_path):
         load_scene(f"hm3d/{SCENE}")
     packs = [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.suffix == ".pack"]
     assert packs == [] and catalog.scene_hash(f"hm3d/{SCENE}")
+
+
+@pytest.mark.parametrize("basis", [False, True])
+@pytest.mark.parametrize("name", ["TEEsavR23oF.basis.navmesh", "TEEsavR23oF.navmesh"])
+def test_navmesh_files_beside_the_mesh(home, basis, name):
+    folder = write_hm3d(home / "hm3d", basis=basis, semantic=False)
+    assert navmesh_file(f"hm3d/{SCENE}") is None and navmesh_file("houses-v0/val/00017") is None
+    key = scene_hash(f"hm3d/{SCENE}")
+    (folder / name).write_bytes(b"any")
+    mesh = next(folder.glob("*.glb"))
+    assert navmesh_file(f"hm3d/{SCENE}") == navmesh_file(f"{mesh}?up=z") == folder / name
+    assert scene_hash(f"hm3d/{SCENE}") != key
+
+
+def test_the_navmesh_of_replica_is_beside_the_mesh_with_labels(home):
+    write_replica(home / "replica")
+    file = home / "replica" / "room_0" / "habitat" / "mesh_semantic.navmesh"
+    file.write_bytes(b"any")
+    assert navmesh_file("replica/room_0/mesh.ply") == file

@@ -269,21 +269,23 @@ def test_mp3d_scene(tmp_path):
     write_mp3d(tmp_path)
     scene = _build("mp3d", tmp_path, MP3D_NAME)
     objects = _objects(scene)
-    assert {key: obj.category for key, obj in objects.items()} == {1: "floor", 2: "wall", 3: "bed"}
-    assert dict(objects[3].attributes) == {
+    assert {key: obj.category for key, obj in objects.items()} == {1: "wall", 2: "bed", 4: "floor"}
+    assert objects[4].attributes["name"] == "0_0_0", "0 is no object, 3 has no category"
+    assert _centers(scene, 4)[:, 1] == pytest.approx(0)
+    assert dict(objects[2].attributes) == {
         "name": "0_0_2",
         "raw_category": "king size bed",
         "mpcat40": "bed",
     }
-    _assert_box(objects[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
-    _assert_bed_is_labelled(scene, 3)
+    _assert_box(objects[2], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
+    _assert_bed_is_labelled(scene, 2)
     chair = (scene.vertices[scene.triangles].min(1) >= [0.99, 0.05, -1.51]).all(1)
     chair &= (scene.vertices[scene.triangles].max(1) <= [1.51, 0.91, -0.99]).all(1)
     assert chair.any() and not scene.triangle_object[chair].any()  # its object has no category
     (room,) = scene.rooms
     assert (room.room_id, room.category, room.level) == (0, "bedroom", 0)
     assert sorted(room.polygon) == [(-2, -2), (-2, 2), (2, -2), (2, 2)]
-    assert (room.floor_height, room.ceiling_height) == (0, 2.5) and objects[3].room == 0
+    assert (room.floor_height, room.ceiling_height) == (0, 2.5) and objects[2].room == 0
 
 
 def test_mp3d_without_labels_and_with_half_of_them(tmp_path):
@@ -304,7 +306,7 @@ def test_mp3d_oriented_boxes_that_are_turned_stay_turned(tmp_path):
     lines = [turned if line.startswith("O 2 ") else line for line in MP3D_HOUSE.splitlines()]
     write_mp3d(tmp_path, house="\n".join(lines))
     scene = _build("mp3d", tmp_path, MP3D_NAME)
-    bed = _objects(scene)[3]
+    bed = _objects(scene)[2]
     assert abs(bed.yaw) == pytest.approx(np.pi / 4, abs=1e-6)
     assert sorted(bed.half_size) == pytest.approx([0.25, 0.75, 1.0])
 
@@ -374,8 +376,14 @@ def test_mp3d_faces_without_a_segment_belong_to_nothing(tmp_path):
         ply(room_meshes(3), ("material_id", "segment_id", "category_id"), values)
     )
     scene = _build("mp3d", tmp_path, MP3D_NAME)
-    assert not (scene.triangle_object == 3).any()
-    _assert_box(_objects(scene)[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # known from the house alone
+    assert not (scene.triangle_object == 2).any()
+    _assert_box(_objects(scene)[2], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # known from the house alone
+
+
+def test_mp3d_segments_without_an_object_belong_to_nothing(tmp_path):
+    write_mp3d(tmp_path, house=MP3D_HOUSE.replace("E 2 2 1002", "E 2 -1 1002"))
+    scene = _build("mp3d", tmp_path, MP3D_NAME)
+    assert set(np.unique(scene.triangle_object)) == {0, 1, 4}
 
 
 # Gibson

@@ -9,8 +9,10 @@ import pytest
 import navarena.simulation.navmesh.building.mesh_navmesh  # noqa: F401 - its kernels must find the lasting cache
 from navarena.core.errors import FileError, SceneError
 from navarena.core.sources import source_closure
+from navarena.scenes import scene_hash
 from navarena.simulation import world as module
 from navarena.simulation.body_catalog import LOCOBOT, MULTION, STRETCH
+from navarena.simulation.navmesh import load_habitat_navmesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.world import make_navmesh, open_world
 from worlds import HALL, draw_scene
@@ -80,6 +82,46 @@ def test_a_changed_file_is_another_world(counted, floor, tmp_path):
     assert open_world(floor, LOCOBOT).navmesh.navigable_area > area
     scaled = open_world(floor, LOCOBOT, scale=2.0)
     assert scaled.navmesh.navigable_area > 4 * area
+
+
+@pytest.fixture
+def given(tmp_path, dungeon_folder):
+    """A mesh of two triangles as long, wide and high as the dungeon, beside which is its navmesh."""
+    file = tmp_path / "hull.navmesh"
+    file.write_bytes((dungeon_folder / "nav_dungeon_r018_h088.navmesh").read_bytes())
+    (x, y, z), (far_x, far_y, far_z) = load_habitat_navmesh(file).bounds
+    points = (x, y, z), (x, y, far_z), (far_x, y, far_z), (far_x, y, z), (x, far_y, z)
+    lines = [f"v {a} {b} {c}" for a, b, c in points]
+    (tmp_path / "hull.obj").write_text("\n".join([*lines, "f 1 2 3", "f 1 3 4", "f 1 2 5"]))
+    return file
+
+
+def test_habitats_navmesh_beside_a_mesh_is_taken(counted, given):
+    """1950.10 square metres are what habitat-sim says of it."""
+    mesh = str(given.with_suffix(".obj"))
+    navmesh = open_world(mesh, LOCOBOT).navmesh
+    assert navmesh.navigable_area == pytest.approx(1950.10, abs=0.01) and counted["navmesh"] == 0
+    assert np.array_equal(open_world(mesh, LOCOBOT).navmesh.polygons.heads, navmesh.polygons.heads)
+    key = scene_hash(mesh)
+    given.write_bytes(b"garbage")
+    assert scene_hash(mesh) != key
+    with pytest.raises(FileError, match=r"hull\.navmesh; where this file is not there, a navmesh is built"):
+        open_world(mesh, LOCOBOT)
+
+
+def test_habitats_navmesh_of_another_body_or_place_is_not(counted, floor, given, caplog):
+    plain = scene_hash(floor)
+    area = open_world(floor, MULTION).navmesh.navigable_area
+    given.rename(given.with_name("floor.navmesh"))
+    assert open_world(floor, MULTION).navmesh.navigable_area == area
+    assert "floor.navmesh is for a body of radius 0.18 m and height 0.88 m; building" in caplog.text
+    assert open_world(floor, LOCOBOT).navmesh.navigable_area < area
+    assert "floor.navmesh lies outside its scene" in caplog.text
+    caplog.clear()
+    open_world(floor, LOCOBOT)
+    assert not caplog.text, "said once, when the navmesh is built"
+    given.with_name("floor.navmesh").unlink()
+    assert scene_hash(floor) == plain
 
 
 def test_no_floor_says_what_to_do(empty_cache, floor):

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goal_points import GoalPoints
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
@@ -312,8 +313,11 @@ def find_wrong_instances(
 
 def find_unknown_objects(world: World, instances: Iterable[ObjectInstance]) -> Iterator[str]:
     """Listed objects that the scene does not have; those with view points of their own need not be there."""
-    known = {str(obj.object_id) for obj in world.scene.objects}
-    unknown = {one.object_id: one for one in instances if not one.view_points and one.object_id not in known}
+    unknown = {
+        one.object_id: one
+        for one in instances
+        if not one.view_points and find_goal_object(world.scene, one) is None
+    }
     for one in unknown.values():
         yield f"{one.category} {one.object_id} is none of the scene's objects; leave its episodes out"
 

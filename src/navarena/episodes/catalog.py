@@ -1,6 +1,7 @@
 """Every episode list there is: by protocol, data set and split, or by file."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -14,7 +15,6 @@ from navarena.episodes.dataset import (
     choose_stratified,
     is_own_file,
     load_episode_file,
-    require_unique_ids,
 )
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.episode_file import open_episode_file
@@ -22,9 +22,12 @@ from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
 from navarena.episodes.house_tours import order_dataset, read_file_tours
 from navarena.episodes.lazy import SceneEpisodes
+from navarena.episodes.multi_on import MultiOnRecipe, require_multi_goal
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
+from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
+from navarena.episodes.tours import find_split
 from navarena.episodes.twins import to_twins
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference, split_reference
@@ -116,25 +119,28 @@ def load_episodes(
 
     Args:
         task: a protocol id, or a task.
-        split: of the data set; of a file, which holds one split, it is ignored.
+        split: of the data set. A file holds one split, and it only tells which tours are meant, when the tour
+            file has several and the episode file is named after none.
         dataset: name of a set of scenes such as "houses-v1", or an episode file: ours, or one in a format
             of the community (a folder with one file for each scene, too). None for the protocol's own.
         tours: tour file (tours.json of IVLN-CE) of an episode file; None for tours that are made here.
 
     With the option path_actions (`multion-3on-v1+path_actions=750`) they are drawn anew, so that the planner
     solves each in at most so many actions, with `multion-3on-v1+objects=5` with five goals, and with
-    `goat-v1+subtasks=200` with 200. Episodes of
+    `goat-v1+subtasks=200` with 200; of a file, `objects` says how many goals its episodes have. Episodes of
     "robothor-like-v1-twin" are those of "robothor-like-v1" in the twins of their apartments.
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
 
     Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file, InputError
-    for a file with such an option: nothing is drawn there.
+    for a file with another such option, since nothing is drawn there, or with another number of goals.
     """
     named_id = task if isinstance(task, str) else task.protocol_id
     protocol_id = base_protocol(named_id)
     recipe = get_recipe(named_id)
-    is_own = recipe == get_recipe(protocol_id)
+    own = get_recipe(protocol_id)
+    is_own = recipe == own
+    is_listed = is_own or (isinstance(recipe, MultiOnRecipe) and recipe == own.with_goal_count(recipe.goals))
     name = recipe.default_dataset if dataset is None else str(dataset)
     if tours is not None and not (isinstance(recipe, TourRecipe) and _is_file(name)):
         raise InputError(
@@ -144,21 +150,23 @@ def load_episodes(
     if isinstance(recipe, TourRecipe):
         single = load_episodes(recipe.protocol_id, split, dataset)
         if tours is not None:
-            return replace(read_file_tours(single, Path(tours)), protocol_id=protocol_id)
+            named = find_split(Path(tours), single.split, split)
+            return replace(read_file_tours(single, Path(tours), named), protocol_id=protocol_id)
         if name == ROUTE_SET:
             single = load_routes(split, whole=True)
         return replace(order_dataset(single, recipe.embodiment), protocol_id=protocol_id)
-    if name not in SCENE_SETS and not is_own:
+    if name not in SCENE_SETS and not is_listed:
         raise InputError(
             f"expected a set of scenes to draw episodes in for {named_id!r}, got {name!r}; leave out "
             f"{' and '.join(DRAWING_OPTIONS)}, or choose of {', '.join(SCENE_SETS.names())}"
         )
     if name == ROUTE_SET and isinstance(get_recipe(protocol_id), RouteRecipe):
         return load_routes(split)
-    if _is_file(name):
-        return _load_file(Path(name), protocol_id)
-    if name not in SCENE_SETS and Path(name).is_dir():
-        return load_community_file(Path(name), protocol_id)
+    if _is_file(name) or (name not in SCENE_SETS and Path(name).is_dir()):
+        listed = _load_file(Path(name), protocol_id)
+        if isinstance(recipe, MultiOnRecipe):
+            return replace(listed, episodes=CountedEpisodes(listed, recipe.goals, name))
+        return listed
     if name not in SCENE_SETS:
         error = unknown_name("dataset", name, SCENE_SETS.names())
         raise UnknownNameError(
@@ -289,7 +297,7 @@ def _is_file(name: str) -> bool:
 def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
     """The episodes of a file (or folder) in a format of the community, read when they are asked for.
 
-    Raises FileError for a bad file, InputError when its task is not the protocol's or ids repeat.
+    Raises FileError for a bad file or one with repeated ids, InputError when its task is not the protocol's.
     """
     file = open_episode_file(path)
     if file.format.task not in protocol_id.split("-"):
@@ -297,19 +305,55 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
             f"expected episodes of {protocol_id!r}, got those of {file.format.title} in {path}; name a "
             f"protocol with {file.format.task} in its id"
         )
+    file.require_unique_ids()
     episodes: Sequence[Episode] = file.episodes
-    digest, expert = file.hash, expert_file(path) if file.format == R2R_CE else None
+    digest, expert = file.hash, expert_file(file.parts[0]) if file.format == R2R_CE else None
     if expert is not None:
         episodes = FollowedEpisodes(episodes, expert)
         digest = content_hash(digest, read_json_bytes(expert))[:16]
-    dataset = EpisodeDataset(protocol_id, file.format.name, file.split, episodes, recipe_hash=digest)
-    if len(file.parts) == 1:
-        require_unique_ids(dataset)
-    return dataset
+    return EpisodeDataset(protocol_id, file.format.name, file.split, episodes, recipe_hash=digest)
+
+
+class CountedEpisodes(EpisodeSequence):
+    """The episodes of a file of MultiON; one with another number of goals is refused when it is read.
+
+    Args:
+        dataset: as the file has it.
+        goals: that each episode must have, else InputError names the protocol to use.
+        path: of the file.
+    """
+
+    def __init__(self, dataset: EpisodeDataset, goals: int, path: str) -> None:
+        self._dataset, self._goals, self._path = dataset, goals, path
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(self._check, self._dataset.episodes)
+
+    def episode_at(self, row: int) -> Episode:
+        return self._check(self._dataset.episodes[row])
+
+    def scene_rows(self) -> Mapping[str, SceneRows]:
+        """Scene id -> rows of its episodes."""
+        return scene_rows(self._dataset.episodes)
+
+    def _check(self, episode: Episode) -> Episode:
+        count = len(require_multi_goal(episode).objects)
+        if count != self._goals:
+            named = self._dataset.protocol_id
+            other = re.sub(r"\d+on", f"{count}on", named)
+            use = other if other in RECIPES else f"{named}+objects={count}"
+            raise InputError(
+                f"expected {self._goals} goals in each episode, got {count} in {episode.episode_id!r} of "
+                f"{self._path}; use {use}"
+            )
+        return episode
 
 
 def _load_file(path: Path, protocol_id: str) -> EpisodeDataset:
-    if not is_own_file(path):
+    if path.is_dir() or not is_own_file(path):
         return load_community_file(path, protocol_id)
     dataset = load_episode_file(path)
     if dataset.protocol_id != protocol_id:

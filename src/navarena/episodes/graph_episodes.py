@@ -17,7 +17,6 @@ from navarena.episodes.goals import GraphGoal
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.graph import NavGraph
 from navarena.scenes.graphs.matterport import Connectivity
-from navarena.scenes.packs import content_hash
 
 
 def require_graph_goal(episode: Episode) -> GraphGoal:
@@ -132,9 +131,7 @@ class GraphSplit:
     def dataset(self, protocol_id: str, tours: tuple[Episode, ...] | None = None) -> EpisodeDataset:
         """The episodes as a data set, or those of `tours` in their order."""
         chosen = tuple(self.episodes.values()) if tours is None else tours
-        paths = [f"{path.path_id} {path.scan} {' '.join(path.path)}" for path in self.file.paths]
-        digest = content_hash(*paths, *(f"{one.tour_id} {one.episode_id}" for one in chosen))[:16]
-        return EpisodeDataset(protocol_id, "r2r", self.file.split, chosen, recipe_hash=digest)
+        return EpisodeDataset(protocol_id, "r2r", self.file.split, chosen)
 
 
 def open_graph_split(

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goals import LifelongGoal, ObjectGoal, ObjectInstance, Position, ViewPoint
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
+from navarena.scenes.scene import Scene
 from navarena.simulation.world import World
 
 
@@ -70,7 +72,8 @@ def with_objects(
         if (is_bare or isinstance(goal, LifelongGoal)) and episode.scene_id not in known:
             known[episode.scene_id] = list_objects(open_scene(episode.scene_id), settings)
         if isinstance(goal, LifelongGoal):
-            episode = replace(episode, goal=_with_view_points(goal, known[episode.scene_id]))
+            scene = open_scene(episode.scene_id).scene
+            episode = replace(episode, goal=_with_view_points(goal, scene, known[episode.scene_id]))
         if isinstance(goal, ObjectGoal) and not goal.instances:
             listed = known[episode.scene_id].get(goal.category, ())
             episode = replace(episode, goal=replace(goal, instances=listed))
@@ -78,17 +81,15 @@ def with_objects(
     return filled
 
 
-def _with_view_points(goal: LifelongGoal, listed: dict[str, tuple[ObjectInstance, ...]]) -> LifelongGoal:
+def _with_view_points(
+    goal: LifelongGoal, scene: Scene, listed: dict[str, tuple[ObjectInstance, ...]]
+) -> LifelongGoal:
     """The goal, with the view points of the scene at those objects that have none."""
     found = {one.object_id: one.view_points for instances in listed.values() for one in instances}
-    subtasks = tuple(
-        replace(
-            subtask,
-            instances=tuple(
-                one if one.view_points else replace(one, view_points=found.get(one.object_id, ()))
-                for one in subtask.instances
-            ),
-        )
-        for subtask in goal.subtasks
-    )
-    return replace(goal, subtasks=subtasks)
+
+    def fill(instance: ObjectInstance) -> ObjectInstance:
+        obj = None if instance.view_points else find_goal_object(scene, instance)
+        return instance if obj is None else replace(instance, view_points=found.get(str(obj.object_id), ()))
+
+    subtasks = [replace(one, instances=tuple(map(fill, one.instances))) for one in goal.subtasks]
+    return replace(goal, subtasks=tuple(subtasks))

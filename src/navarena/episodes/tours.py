@@ -141,6 +141,12 @@ def load_tours(path: Path) -> dict[str, dict[str, list[list[str]]]]:
     return splits
 
 
+def find_split(path: Path, *names: str) -> str | None:
+    """The first of `names` that is a split of a tour file; None when none is. Raises FileError."""
+    splits = load_tours(path)
+    return next((name for name in names if name in splits), None)
+
+
 def pick_split(splits: Mapping[str, TourLists], split: str | None, path: Path) -> tuple[str, TourLists]:
     """(name, tours) of a split; None stands for the only one. Raises FileError or UnknownNameError."""
     if split is None:

@@ -20,11 +20,12 @@ from navarena.scenes.datasets.dataset_scenes import (
     DatasetScene,
     dataset_builder,
     dataset_fingerprint,
+    dataset_navmesh,
     dataset_scene_ids,
     find_dataset_scene,
 )
 from navarena.scenes.fingerprints import file_fingerprint
-from navarena.scenes.mesh_reference import MeshReference, split_reference
+from navarena.scenes.mesh_reference import MeshReference, navmesh_beside, split_reference
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.scenes.scene_set import SceneSet
@@ -111,7 +112,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
 
 
 def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> str:
-    """32 hexadecimal digits that change whenever the compiled scene could.
+    """32 hexadecimal digits that change whenever the compiled scene could, or its navmesh file does.
 
     They cover the content of a file with everything it refers to (materials, textures, buffers),
     or seed and settings of a generated scene, and the source code that compiles it.
@@ -136,7 +137,23 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     if reference.categories:
         parts += ["categories", file_fingerprint(Path(reference.categories))]
     reader = _GENERATOR if path.suffix.lower() == PLAN_SUFFIX else _IMPORTER
+    navmesh = navmesh_file(text)
+    if navmesh is not None:
+        parts += ["navmesh", file_fingerprint(navmesh)]
     return content_hash("file", *compiler, source_fingerprint(reader), options, *parts)
+
+
+def navmesh_file(scene_id_or_path: str) -> Path | None:
+    """Habitat's `.navmesh` file beside the mesh of a scene, or None.
+
+    Raises FileError for a scene of a dataset whose mesh is missing.
+    """
+    text = split_reference(scene_id_or_path).path
+    named = _named(text)
+    if named is not None:
+        return dataset_navmesh(named)
+    is_mesh = is_file_path(text) and Path(text).suffix.lower() != PLAN_SUFFIX
+    return navmesh_beside(Path(text)) if is_mesh else None
 
 
 def is_file_path(scene_id_or_path: str) -> bool:

@@ -4,11 +4,13 @@ Episodes, `--scene` and `--dataset` name meshes like this, so that a mesh with a
 means the same everywhere.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 from navarena.core.errors import InputError, require_name
 
 MARK = "?"
+NAVMESH_SUFFIX = ".navmesh"
 OPTIONS = ("categories", "scale", "sides", "up")
 
 SIDES = ("front", "back", "both")
@@ -63,3 +65,11 @@ def join_reference(
     options += [f"sides={sides}"] if sides != "front" else []
     options += [f"categories={categories}"] if categories else []
     return path + MARK + "&".join(options) if options else path
+
+
+def navmesh_beside(mesh: Path) -> Path | None:
+    """Habitat's navmesh of a mesh file, such as X.navmesh or X.basis.navmesh for X.glb and X.basis.glb."""
+    plain = mesh.stem.removesuffix(".basis")
+    names = dict.fromkeys((mesh.stem, plain, f"{plain}.basis"))
+    found = (mesh.with_name(f"{name}{NAVMESH_SUFFIX}") for name in names)
+    return next((path for path in found if path.is_file()), None)

@@ -2,8 +2,6 @@
 
 import numpy as np
 from jaxtyping import Float32, Int32
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from navarena.scenes.scene import Scene
 
@@ -20,6 +18,9 @@ def number_pieces(
 
     Vertices are (V, 3) metres, triangles (T, 3) indices.
     """
+    from scipy.sparse import coo_matrix  # SciPy: slow to import, and most scenes have labels
+    from scipy.sparse.csgraph import connected_components
+
     _, place = np.unique(vertices + np.float32(0), axis=0, return_inverse=True)  # -0 is 0
     corners = place.reshape(-1)[triangles]
     rows, columns = corners[:, [0, 1]].ravel(), corners[:, [1, 2]].ravel()

@@ -176,6 +176,15 @@ class Scene(NotebookDisplay):
         """Sorted category names; category id i + 1 in semantic images is categories[i], 0 = none."""
         return tuple(sorted({obj.category for obj in self.objects}))
 
+    def find_object(self, key: str) -> SceneObject | None:
+        """The object with this number, or else with this name in the annotation; None for neither."""
+        return self._objects_by_key.get(key)
+
+    @cached_property
+    def _objects_by_key(self) -> dict[str, SceneObject]:
+        named = {obj.attributes["name"]: obj for obj in reversed(self.objects) if "name" in obj.attributes}
+        return named | {str(obj.object_id): obj for obj in self.objects}
+
 
 @dataclass(frozen=True)
 class SceneSummary:

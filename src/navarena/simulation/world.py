@@ -11,7 +11,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.sources import source_fingerprint
-from navarena.scenes.catalog import is_file_path, load_scene, scene_hash
+from navarena.scenes.catalog import is_file_path, load_scene, navmesh_file, scene_hash
 from navarena.scenes.mesh_reference import split_reference
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
@@ -43,6 +43,7 @@ _NAVMESH_SOURCES = tuple(
         "navmesh.py",
     )
 )
+_GIVEN_NAVMESH_SOURCE = _HERE / "navmesh" / "given_navmesh.py"
 _RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
 
 
@@ -136,6 +137,9 @@ def open_world(
 ) -> World:
     """The world of a scene for one body, through the packs of the cache folder.
 
+    A `.navmesh` file of Habitat's beside the mesh is taken where it was made for such a body, as Habitat
+    does; else the navmesh is built.
+
     Args:
         scene_id: of a known scene set, or the path of a mesh file.
         embodiment: whose size the navmesh is cut for.
@@ -145,9 +149,10 @@ def open_world(
             navmesh then stays in the cache, where later calls without this find it.
 
     Raises UnknownNameError, FileError or SceneError when there is no such scene, nowhere to stand, or
-    a floor several times larger with another axis up, or whose things hang from its top.
+    a floor several times larger with another axis up, or whose things hang from its top; FileError for a
+    damaged `.navmesh` file.
     """
-    content = scene_hash(scene_id, up_axis, scale)
+    content, given = scene_hash(scene_id, up_axis, scale), navmesh_file(scene_id)
     up = split_reference(scene_id, up_axis).up_axis if is_file_path(scene_id) else ""
 
     def load() -> Scene:
@@ -161,6 +166,12 @@ def open_world(
 
     def build() -> NavMesh:
         scene = load()
+        if given is not None:
+            from navarena.simulation.navmesh.given_navmesh import load_given_navmesh
+
+            found = load_given_navmesh(given, embodiment, scene)
+            if found is not None:
+                return found
         navmesh = make_navmesh(scene, embodiment, up)
         if up and not scene.walkable and not force_up:
             from navarena.simulation.navmesh.building.mesh_checks import require_standing, require_upright
@@ -170,7 +181,8 @@ def open_world(
             require_standing(scene, navmesh, up)
         return navmesh
 
-    sources = [source_fingerprint(file) for file in _NAVMESH_SOURCES]
+    read = () if given is None else (_GIVEN_NAVMESH_SOURCE,)
+    sources = [source_fingerprint(file) for file in (*_NAVMESH_SOURCES, *read)]
     key = content_hash(content, repr(NavMeshSettings.for_body(embodiment)), *sources)
     pack = load_or_build("navmesh", key, lambda: build().to_arrays(), scene_id)
     navmesh = NavMesh.from_arrays(pack.arrays, pack.meta)

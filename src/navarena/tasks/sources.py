@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +13,7 @@ from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.habitat import scene_stem
 from navarena.episodes.exchange.r2r import split_of
 from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
 from navarena.episodes.floor_graph import house_graph
@@ -88,22 +90,49 @@ def load_blocks(task: TaskRules, split: str) -> HouseBlocks:
 def move_scenes(episodes: Sequence[Episode], folder: Path) -> tuple[Episode, ...]:
     """`episodes` in the meshes of `folder` that are called as their scenes are.
 
-    Raises FileError for a folder that is not there, or without a mesh for some scene.
+    Of several with one name, that in the folder which is called as the scene's, or below most such folders.
+
+    Raises FileError for a folder that is not there, without a mesh for some scene, or with several that
+    fit it equally well.
     """
     if not folder.is_dir():
         raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
-    meshes = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix in MESH_SUFFIXES}
-    moved = []
-    for one in episodes:
-        name = Path(one.scene_id).name
-        stem = name.removesuffix(Path(name).suffix) if Path(name).suffix in MESH_SUFFIXES else name
-        if stem not in meshes:
-            raise FileError(
-                f"expected a mesh called {stem} ({', '.join(MESH_SUFFIXES)}) in {folder} for scene "
-                f"{one.scene_id!r}, got none"
-            )
-        moved.append(replace(one, scene_id=str(meshes[stem])))
-    return tuple(moved)
+    meshes: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in MESH_SUFFIXES:
+            meshes.setdefault(_mesh_name(path.name), []).append(path)
+    moved = {
+        scene: _find_mesh(scene, meshes, folder) for scene in dict.fromkeys(e.scene_id for e in episodes)
+    }
+    return tuple(replace(one, scene_id=moved[one.scene_id]) for one in episodes)
+
+
+def _mesh_name(scene_id: str) -> str:
+    return scene_stem(scene_id).removesuffix(".gltf")
+
+
+def _find_mesh(scene_id: str, meshes: Mapping[str, Sequence[Path]], folder: Path) -> str:
+    """The path of the mesh of a scene among those of `folder` by name."""
+    name, scene = _mesh_name(scene_id), Path(scene_id)
+    if name not in meshes:
+        raise FileError(
+            f"expected a mesh called {name} ({', '.join(MESH_SUFFIXES)}) in {folder} for scene "
+            f"{scene_id!r}, got none"
+        )
+
+    def likeness(path: Path) -> tuple[int, bool, bool]:
+        pairs = zip(path.parts[-2::-1], scene.parts[-2::-1])
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return same, ".basis" not in path.suffixes, path.name == scene.name
+
+    most = max(map(likeness, meshes[name]))
+    best = [str(path) for path in meshes[name] if likeness(path) == most]
+    if len(best) > 1:
+        raise FileError(
+            f"expected one mesh called {name} in {folder} for scene {scene_id!r}, got {', '.join(best)}; "
+            "name their folders as the scene's are, or give --scenes a folder with one of them"
+        )
+    return best[0]
 
 
 def _load_graph_episodes(

@@ -11,6 +11,19 @@ from navarena.episodes.exchange import open_episode_file
 
 from .samples import HM3D, IMAGENAV, LAYOUTS, MULTION, POINTNAV, ROBOTHOR_2021, changed, store
 
+VLN = {
+    "episodes": [
+        {
+            "episode_id": 0,
+            "trajectory_id": 1,
+            "scene_id": "x",
+            "start_position": [0, 0, 0],
+            "start_rotation": [0, 0, 0, 1],
+            "instruction": {"instruction_text": "Go."},
+        }
+    ]
+}
+
 
 def read_all(path):
     return list(open_episode_file(path).episodes)
@@ -135,3 +148,52 @@ def test_files_for_graphs_name_the_command_that_reads_them(tmp_path, field, comm
     path.write_text(json.dumps([{"scan": "s", "path": ["a", "b"], field: ["go"]}]))
     with pytest.raises(FileError, match=command):
         open_episode_file(path)
+
+
+def place(content, scene, *names):
+    """`content` with its first episode once for each of `names`, in `scene`."""
+    path = f"data/{scene}.glb"
+    episodes = [{**content["episodes"][0], "scene_id": path, "episode_id": name} for name in names]
+    goals = {f"{scene}.glb_bed": next(iter(content.get("goals_by_category", {"": []}).values()))}
+    return {**content, "episodes": episodes, **({"goals_by_category": goals} if HM3D is content else {})}
+
+
+@pytest.mark.parametrize(
+    ("content", "parts", "message"),
+    [
+        (POINTNAV, {"a": ("a", "0", "0")}, r"got 'a-0' twice in \S+a\.json; drop one"),
+        (
+            POINTNAV,
+            {"a": ("x", 0, 1), "b": ("x", 2, 1)},
+            r"got 'x-1' twice in \S+a\.json and \S+b\.json; drop one",
+        ),
+        (HM3D, {"a": ("x", "0"), "b": ("x", "1")}, r"got 'x-0' twice in \S+a\.json and \S+b\.json; drop one"),
+        (VLN, {"a": ("x", 0), "b": ("y", 0)}, r"got '0' twice in \S+a\.json and \S+b\.json; drop one"),
+    ],
+)
+def test_an_id_stands_once_in_all_parts(tmp_path, content, parts, message):
+    stub = store(tmp_path / "val.json", {"episodes": []})
+    for name, (scene, *names) in parts.items():
+        store(tmp_path / "content" / f"{name}.json", place(content, scene, *names))
+    file = open_episode_file(stub)
+    with pytest.raises(FileError, match=f"expected unique episode ids in .*val.json, {message}"):
+        file.require_unique_ids()
+
+
+@pytest.mark.parametrize(("content", "names"), [(POINTNAV, ("0", "1")), (HM3D, ("0", "0"))])
+def test_ids_may_begin_again_in_each_scene(tmp_path, content, names):
+    """Loaders of ObjectNav number episodes themselves, so that theirs need not be unique at all."""
+    for scene in ("x", "y"):
+        store(tmp_path / "content" / f"{scene}.json", place(content, scene, *names))
+    file = open_episode_file(store(tmp_path / "val.json", {"episodes": []}))
+    file.require_unique_ids()
+    assert [one.episode_id for one in file.episodes] == ["x-0", "x-1", "y-0", "y-1"]
+    assert [name for part in file.documents() for name in part.ids] == ["x-0", "x-1", "y-0", "y-1"]
+
+
+def test_a_byte_order_mark_is_no_damage(tmp_path):
+    plain = open_episode_file(store(tmp_path / "plain.json", POINTNAV))
+    path = tmp_path / "marked.json"
+    path.write_bytes(b"\xef\xbb\xbf" + plain.path.read_bytes())
+    marked = open_episode_file(path)
+    assert list(marked.episodes) == list(plain.episodes) and marked.hash == plain.hash

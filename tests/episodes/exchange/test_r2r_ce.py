@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import FileError, InputError
-from navarena.episodes.catalog import load_community_file
+from navarena.episodes.catalog import load_community_file, load_episodes
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.exchange import make_document, open_episode_file, write_document
 from navarena.episodes.exchange.r2r_ce import (
@@ -40,6 +40,7 @@ FILE = {"episodes": [EPISODE, HIDDEN], "instruction_vocab": {"word_list": ["<pad
 
 
 def write(path, content):
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
     return path
 
@@ -115,3 +116,41 @@ def test_the_places_of_the_expert_beside_the_episodes(tmp_path):
     other = write(tmp_path / "other_gt.json.gz", {"13": {"locations": places, "actions": [2, 1, 0]}})
     with pytest.raises(FileError, match=r"other_gt\.json\.gz, got none for '12'"):
         FollowedEpisodes(plain.episodes, other).episode_at(0)
+
+
+def test_a_goal_without_its_described_path_is_refused(tmp_path):
+    for missing in ({"reference_path": None}, {"reference_path": []}):
+        path = write(tmp_path / "x.json.gz", {"episodes": [{**EPISODE, **missing}]})
+        with pytest.raises(
+            FileError, match=r"episode 0 \(id 12\), field reference_path: expected the waypoints"
+        ):
+            list(open_episode_file(path).episodes)
+
+
+def test_the_published_folder_is_read_as_its_episode_file(tmp_path):
+    path = write(tmp_path / "val_unseen" / "val_unseen.json.gz", {"episodes": [EPISODE]})
+    places = [[1.0, 0.5, -2.0], [2.0, 0.5, -3.0]]
+    write(path.with_name("val_unseen_gt.json.gz"), {"12": {"locations": places, "actions": [1, 0]}})
+    of_file, of_folder = (load_community_file(one, "r2r-ce-v1") for one in (path, path.parent))
+    assert list(of_folder.episodes) == list(of_file.episodes) and of_folder.hash == of_file.hash
+    assert of_folder.split == "val_unseen"
+    assert of_folder.episodes[0].goal.followed == tuple(map(tuple, places))
+
+
+def test_the_split_of_the_tours_is_that_of_the_file_or_the_one_asked_for(tmp_path):
+    second = {**EPISODE, "episode_id": 14}
+    content = {"episodes": [EPISODE, second]}
+    tours = tmp_path / "tours.json"
+    tours.write_text(json.dumps({"val_seen": {"s": [["14", "12"]]}, "val_unseen": {"s": [["12", "14"]]}}))
+
+    def load(name, split):
+        found = load_episodes("ir2r-ce-v1", split, write(tmp_path / name, content), tours)
+        return found.split, [one.episode_id for one in found.episodes]
+
+    assert load("other.json.gz", "val_unseen") == ("val_unseen", ["12", "14"])
+    assert load("other.json.gz", "val_seen") == ("val_seen", ["14", "12"])
+    assert load("val_seen.json.gz", "val_unseen") == ("val_seen", ["14", "12"])
+    with pytest.raises(
+        FileError, match="expected one split, got val_seen, val_unseen; name one with --split"
+    ):
+        load("other.json.gz", "val")

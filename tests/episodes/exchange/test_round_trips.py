@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from navarena.episodes.exchange import EPISODE_FORMATS, EpisodeFileWarning, encode_document, open_episode_file
 from navarena.episodes.exchange.records import decode_record, encode_record
 
-from .samples import HM3D, LAYOUTS, POINTNAV, episodes_of, exact, store
+from .samples import HM3D, LAYOUTS, OVON, POINTNAV, episodes_of, exact, store
 
 
 def read_back(path):
@@ -133,3 +133,48 @@ def test_any_number_and_any_unknown_field_survives(more, place):
     content = {**more, **known, "start_position": list(place), "info": {**more, **known["info"]}}
     record = decode_record(json.dumps(content).encode(), kind, "here")
     assert exact(json.loads(encode_record(record))) == exact(content)
+
+
+def without(content, *names, first=()):
+    """`content` without some fields at the top, and without others in its first episode."""
+    episodes = [dict(one) for one in content["episodes"]]
+    for name in first:
+        del episodes[0][name]
+    return {**{key: value for key, value in content.items() if key not in names}, "episodes": episodes}
+
+
+NO_EPISODES = {"episodes": [], "goals_by_category": {}}
+MAPS = {key: HM3D[key] for key in HM3D if key.startswith("category_to")}
+BARE = without(HM3D, *MAPS)
+ELSEWHERE = {**BARE, "episodes": [{**one, "scene_id": "s/TEEsavR23oF.basis.glb"} for one in BARE["episodes"]]}
+TWO = {**OVON, "episodes": [OVON["episodes"][0]] * 2}
+CHILDLESS = without(TWO, first=("children_object_categories",))
+"""Of the first episode alone."""
+NONE_AT_ALL = {**HM3D, "goals_by_category": OVON["goals_by_category"]}
+"""A part of OVON of whose episodes none has children."""
+
+
+@pytest.mark.parametrize(
+    ("stub", "parts", "layout", "counts"),
+    [
+        ({"episodes": []}, (NO_EPISODES, OVON), "ovon", (0, 1)),
+        ({"episodes": []}, (OVON, NO_EPISODES), "ovon", (1, 0)),
+        ({"episodes": []}, (OVON, CHILDLESS), "ovon", (1, 2)),
+        ({"episodes": []}, (CHILDLESS, OVON), "ovon", (2, 1)),
+        ({"episodes": []}, (OVON, NONE_AT_ALL), "ovon", (1, 2)),
+        ({"episodes": [], **MAPS}, (OVON, NO_EPISODES), "ovon", (1, 0)),
+        ({"episodes": [], **MAPS}, (NO_EPISODES, BARE), "habitat-objectnav-hm3d", (0, 2)),
+        ({"episodes": [], **MAPS}, (ELSEWHERE, NO_EPISODES), "habitat-objectnav-hm3d", (2, 0)),
+        ({"episodes": []}, (ELSEWHERE, HM3D), "habitat-objectnav-hm3d", (2, 2)),
+        ({"episodes": []}, (BARE, NO_EPISODES), "habitat-objectnav-hm3d", (2, 0)),
+        ({"episodes": []}, (ELSEWHERE, NO_EPISODES), "habitat-objectnav-mp3d", (2, 0)),
+    ],
+)
+def test_parts_of_objectnav_have_the_format_of_the_first_that_shows_it(tmp_path, stub, parts, layout, counts):
+    path = store(tmp_path / "val.json", stub)
+    for name, content in zip("ab", parts, strict=True):
+        store(tmp_path / "content" / f"{name}.json", content)
+    file = open_episode_file(path)
+    assert file.format.name == layout
+    assert [len(document) for document in file.documents()] == [0, *counts]
+    assert len(list(file.episodes)) == sum(counts)

@@ -1,6 +1,7 @@
 """Descriptions tell objects apart: relations on hand-drawn boxes, uniqueness by a plain reader, wording."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from navarena.episodes.goat import (
     names_of_split,
     objects_named,
     paraphrase,
+    rewording,
     word_description,
 )
 from navarena.episodes.goat.appearance import is_alike, name_with, say
@@ -32,7 +34,7 @@ from navarena.episodes.language import Landmark
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import STRETCH
-from navarena.simulation.world import open_world
+from navarena.simulation.world import World, open_world
 
 HOUSE = "houses-v1/val/00000"
 
@@ -226,3 +228,20 @@ def test_paraphrases_keep_the_goal_and_change_the_words(house):
     assert text != subtask.description and choice.name in text
     with pytest.raises(InputError, match="given by a description"):
         paraphrase(house, Subtask("object", "couch", subtask.instances), make_generator("x"))
+
+
+def test_described_objects_are_known_by_the_name_of_the_annotation(house, monkeypatch):
+    pool = GoalPool(house, names_of_split("val_seen"))
+    subtask = pool.subtask(pool.choices("description")[0], make_generator("first"))
+    (instance,) = subtask.instances
+    objects = [
+        replace(one, attributes={**one.attributes, "name": "seat_81"})
+        if str(one.object_id) == instance.object_id
+        else one
+        for one in house.scene.objects
+    ]
+    named = World.of(replace(house.scene, objects=tuple(objects)), house.navmesh)
+    monkeypatch.setattr(rewording, "find_describer", lambda world: pool.describer)
+    listed = replace(subtask, instances=(replace(instance, object_id="seat_81", name=""),))
+    words = [paraphrase(*goal, make_generator("second")) for goal in ((house, subtask), (named, listed))]
+    assert words[0] == words[1]

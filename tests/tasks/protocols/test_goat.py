@@ -156,6 +156,43 @@ def test_both_rules_are_measured_and_the_option_chooses(options, steps, reached)
     assert batch.task.goal_ids(batch.state, 0) == [frozenset({7}), frozenset()]
 
 
+def test_a_restored_episode_measures_to_all_view_points():
+    """The expert's view point is 0.7 m from the box; the nearest is 2.5 m from it, a step ahead."""
+    batch, other = (make_batch("goat-v1+success=object", world=make_labelled_world()) for _ in range(2))
+    views = ViewPoint((5.0, 0.0, 4.2), 0.0), ViewPoint((5.0, 0.0, 6.0), 0.0)
+    goal = LifelongGoal((Subtask("object", "chair", (ObjectInstance("7", "chair", BOX.center, views),)),))
+    batch.start([0], [replace(AHEAD, start_position=(5.0, 0.0, 6.25), goal=goal)])
+    other.restore_state(batch.save_state())
+    for one in (batch, other):
+        assert one.state.goal_places[0].tolist() == [[5.0, 0.0, 4.2]]
+        assert walk(one, FORWARD)[0] == pytest.approx([0.25 - 0.001])
+        assert one.state.distance[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_progress_is_that_of_episodes_of_one_goal():
+    with pytest.raises(InputError, match="expected episodes of one goal for 'progress', got one of 2"):
+        begin(THERE, BACK, sensors=("progress",))
+    batch = begin(THERE, sensors=("progress",))
+    walk(batch, FORWARD)
+    assert batch.observations["progress"][0].tolist() == pytest.approx([0.25], abs=1e-6)
+
+
+def test_objects_are_known_by_the_names_that_files_of_goat_bench_write():
+    scene = draw_scene(HALL, scene_id="hall")
+    named = replace(BOX, attributes={"name": "chair_12"})
+    world = World.of(replace(scene, objects=(*scene.objects, named)), draw_navmesh(HALL))
+    chair = ObjectInstance("chair_12", "chair", BOX.center, (ViewPoint((8.0, 0.0, 8.0), 0.0),))
+    goal = LifelongGoal((Subtask("object", "chair", (chair,)),))
+    batch = make_batch(world=world)
+    batch.start([0], [replace(AHEAD, goal=goal)])
+    assert batch.task.goal_ids(batch.state, 0) == [batch.state.current_ids(0)] == [frozenset({7})]
+    walk(batch, FORWARD, FORWARD, DECLARE)
+    assert batch.trajectory(0).near_object[0], "1 m from its face, farther from its middle"
+    bare = LifelongGoal((Subtask("object", "chair", (replace(chair, view_points=()),)),))
+    with pytest.raises(InputError, match=r"a view point of .* got none of the objects \['chair_12'\]"):
+        batch.start([0], [replace(AHEAD, goal=bare)])  # it is known, but nothing is drawn there
+
+
 def test_the_budget_of_a_subtask_begins_the_next_and_ends_the_last():
     batch = begin(THERE, HERE, options="+subtask_budget=3")
     _, ends = walk(batch, LEFT, LEFT)

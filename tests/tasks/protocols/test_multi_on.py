@@ -215,6 +215,11 @@ def test_episodes_of_another_kind_and_unknown_classes():
         begin(episode=replace(WALK, goal=strange))
 
 
+def test_progress_is_that_of_episodes_of_one_goal():
+    with pytest.raises(InputError, match="expected episodes of one goal for 'progress', got one of 2"):
+        begin(sensors=("progress",))
+
+
 def test_an_unreachable_goal_is_a_failure_without_nan():
     cut_off = Episode(
         "cut-off",

@@ -145,6 +145,24 @@ def test_the_success_zone_of_the_consensus(place, options, scores):
     assert zone_scores(f"objectnav-hm3d2022-v1{options}", *place, make_furnished()) == scores
 
 
+def test_the_zone_is_around_the_object_that_the_file_names():
+    """As in MP3D's files, in a scene with other numbers: object_id 3, object_name "0_0_3"."""
+    cache = make_furnished()
+    world = cache.get("furnished")
+    chest = replace(world.scene.objects[1], object_id=4, attributes={"name": "0_0_3"})
+    chair = SceneObject(3, "chair", (1.0, 1.0, 1.0), (0.3, 0.5, 0.3), attributes={"name": "0_0_2"})
+    owners = np.where(world.scene.triangle_object == 2, 4, 0).astype(np.int32)
+    scene = replace(world.scene, objects=(chair, chest), triangle_object=owners)
+    cache.add(World.of(scene, world.navmesh))
+    place = (5.5, 0.0, 6.9)
+    bed = ObjectInstance("3", "bed", chest.center, (ViewPoint(place, 0.0),), "0_0_3")
+    episode = replace(CHAIR, scene_id="furnished", start_position=place, goal=ObjectGoal("bed", (bed,)))
+    batch = begin("objectnav-hm3d2022-v1", episode, cache=cache)
+    act(batch, STOP)
+    assert batch.task.goal_ids(batch.state, 0) == [frozenset({4})]
+    assert compute_metrics(batch.task.metrics, batch.trajectory(0))["zone_success"] == 1
+
+
 def test_aligned_boxes_are_larger():
     obj = SceneObject(1, "bed", (0.0, 0.5, 0.0), (1.0, 0.5, 0.5), np.pi / 4)
     assert aligned(obj).half_size == pytest.approx((1.5 / np.sqrt(2), 0.5, 1.5 / np.sqrt(2)))

@@ -17,6 +17,7 @@ from navarena.simulation.instance_images import Nearness, render_instances
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.teacher import make_teacher
 from worlds import HALL, draw_navmesh, draw_scene
 
 ONE, ANY = "objectnav-robothor2020-v1", "objectnav-robothor2021-v1"
@@ -175,6 +176,17 @@ def test_the_expert_turns_to_the_object():
             agent.reset([Start(0, "one", "furnished", Boundary.SCENE, 0)])
             while batch.running[0]:
                 batch.step(agent.act(batch.observations, batch.running))
+            assert scores(batch)["success"] == 1, (protocol_id, yaw, x)
+
+
+def test_the_teacher_turns_to_the_object():
+    """From afar, and from a place of the goal with the object behind the body."""
+    for protocol_id in (ONE, ANY):
+        for yaw, x, z in ((0.0, 5.5, 9.0), (-1.0, 3.4, 9.0), (math.pi, 5.5, 6.8)):
+            batch = begin(protocol_id, episode(x=x, z=z, yaw=yaw, tilt=math.radians(30)))
+            teacher = make_teacher(batch)
+            while batch.running[0]:
+                batch.step(teacher.label())
             assert scores(batch)["success"] == 1, (protocol_id, yaw, x)
 
 

@@ -111,6 +111,16 @@ def test_a_waypoint_ends_with_its_duration():
     assert 5.0 - batch.simulator.positions[0, 2] == pytest.approx(0.15)  # at 0.3 m/s
 
 
+def test_a_body_that_rests_is_observed_anew():
+    """Half a metre ahead in ten seconds, then as far in none."""
+    batch = make_batch(ID + "+control=waypoint", sensors=("odometry",))
+    batch.start([0], CHAIRS[:1])
+    batch.step(np.array([[1.0, 0.0, 0.0, 1.0, 0.0, -1.0]]))
+    assert batch.observations["odometry"][0, 0] == pytest.approx(0.5, abs=0.02)
+    batch.step(np.array([[1.0, 0.0, 0.0, -1.0, 0.0, -1.0]]))
+    assert batch.observations["odometry"][0].tolist() == [0.0, 0.0, 0.0]
+
+
 def test_discrete_actions_are_driven():
     batch = begin("+control=discrete")
     batch.step(np.array([1]))

@@ -94,8 +94,9 @@ def test_texts_of_a_batch(worlds):
 
 def test_an_instruction_that_is_too_long_is_refused(worlds):
     batch = NavigationBatch(SmallR2RCE(), 1, sensors=("instruction",), worlds=worlds)
-    with pytest.raises(InputError, match="1024 letters"):
-        batch.start([0], [follow("t_0", TO_BED, text="x" * 1025)])
+    message = r"1024 letters, got 1026: 'Go x{77}' \.\.\.; shorten it, or drop its episode"
+    with pytest.raises(InputError, match=message):
+        batch.start([0], [follow("t_0", TO_BED, text="Go " + "x" * 1023)])
 
 
 def test_other_episodes_are_refused(worlds):
@@ -323,6 +324,28 @@ def test_peeking_shows_the_next_start_once(worlds):
     assert len(seen[0]) == len(seen[1]) and len(differ) == 2
     assert np.allclose(seen[0][differ[0]], SOFA.start_position, atol=1e-6)
     assert np.allclose(seen[0][differ[1]], KITCHEN.start_position, atol=1e-6)
+
+
+@pytest.mark.parametrize(("corruptions", "error"), [((), (0.0, 0.0)), (("localisation_bias:5",), None)])
+def test_peeking_leaves_the_frame_of_the_pose_and_its_error(worlds, corruptions, error):
+    """Gps is that of the true pose in the frame of the first start, plus the same error all along."""
+    batch = NavigationBatch(
+        SmallIR2RCE(TourOptions(peeks_at_start=True)),
+        1,
+        sensors=("position", "gps"),
+        worlds=worlds,
+        corruptions=corruptions,
+    )
+    tour, errors = TourRun(batch, [TOUR[:2]]), []
+    while batch.state.phase[0] != Phase.AGENT or len(tour.tracks) == 0:
+        tour.step([0])
+        away = batch.observations["position"][0] - np.array(BED.start_position)
+        errors.append(batch.observations["gps"][0] - away[[0, 2]])  # yaw -90 degrees: ahead is +x, right +z
+    errors = errors[:-1]  # the second episode has a frame of its own
+    np.testing.assert_allclose(errors, np.tile(errors[0], (len(errors), 1)), atol=1e-5)
+    assert (
+        (np.linalg.norm(errors[0]) > 0.01) if error is None else errors[0] == pytest.approx(error, abs=1e-5)
+    )
 
 
 def test_a_teacher_leads_from_anywhere(worlds):

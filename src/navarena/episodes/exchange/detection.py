@@ -1,6 +1,6 @@
 """Detection of a file's format from its content, not from its name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -37,6 +37,15 @@ _OWN = {
     "r2r-ce": "navarena.episodes.exchange.r2r_ce:R2R_CE",
 }
 
+_OBJECTNAV = (HABITAT_OBJECTNAV_MP3D, HABITAT_OBJECTNAV_HM3D, OVON)
+"""Formats that differ in optional fields alone, so that the parts of one data set may show several."""
+
+_OBJECTNAV_MAPS = {
+    "category_to_mp3d_category_id": HABITAT_OBJECTNAV_MP3D,
+    "category_to_scene_annotation_category_id": HABITAT_OBJECTNAV_HM3D,
+}
+"""A field at the top level -> the format that has it; OVON, which shows in its episodes, may have either."""
+
 EPISODE_FORMATS = Registry("episode format", _OWN, "navarena.episode_formats")
 """Name -> EpisodeFormat; those of installed packages are asked first."""
 
@@ -64,7 +73,7 @@ def detect_format(content: Content) -> EpisodeFormat | None:
                 f"{content.path} holds episodes of {title}, which this command does not read; evaluate on "
                 f"them: {command.format(content.path)}"
             )
-    found = _format_of_list(episode) if content.is_list else _format_of_object(content.top, episode)
+    found = _format_of_list(episode) if content.is_list else _format_of_object(content, episode)
     is_empty = not content.episodes and (content.is_list or "episodes" in content.top)
     if found is None and not is_empty:
         shown = ", ".join(sorted(episode or content.top)[:8]) or "none"
@@ -73,6 +82,31 @@ def detect_format(content: Content) -> EpisodeFormat | None:
             f"fields {shown} in {content.path}; check the path, or `navarena list episode-formats`"
         )
     return found
+
+
+def detect_common_format(contents: Iterable[Content]) -> EpisodeFormat | None:
+    """The format of a data set in parts, as the first one with episodes shows it, else as one without.
+
+    Parts of ObjectNav that only hint at their format leave it to a stub before them, or to later parts.
+    No more parts are read than are needed.
+    """
+    stub = hint = None
+    for content in contents:
+        found = detect_format(content)
+        if not content.episodes:
+            stub = stub or found
+        elif found is OVON or found not in _OBJECTNAV or any(key in content.top for key in _OBJECTNAV_MAPS):
+            return found
+        elif stub in _OBJECTNAV:
+            return stub
+        else:
+            hint = hint or found
+    return hint or stub
+
+
+def may_stand_together(one: EpisodeFormat | None, other: EpisodeFormat | None) -> bool:
+    """Whether files that look like these two formats may be parts of one data set."""
+    return one == other or (one in _OBJECTNAV and other in _OBJECTNAV)
 
 
 @cache
@@ -91,7 +125,8 @@ def _format_of_list(episode: Mapping[str, Any]) -> EpisodeFormat | None:
     return ROBUSTNAV_OBJECTNAV if "difficulty" in episode else ROBOTHOR_2021
 
 
-def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> EpisodeFormat | None:
+def _format_of_object(content: Content, episode: Mapping[str, Any]) -> EpisodeFormat | None:
+    top = content.top
     if "episodes" not in top:
         return None
     if "goal_object_id" in episode or "goal_image_id" in episode:
@@ -102,23 +137,24 @@ def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> Epi
         return R2R_CE
     goals = episode.get("goals")
     if isinstance(episode.get("object_category"), str) or "goals_by_category" in top:
-        return _objectnav(top, episode)
+        return _objectnav(content, episode)
     if _any_is_cylinder(top) or _any_has_category(goals):
         return MULTION
     if not episode:
-        return _objectnav(top, episode) if "category_to_task_category_id" in top else None
+        return _objectnav(content, episode)
     return HABITAT_POINTNAV if "start_position" in episode else None
 
 
-def _objectnav(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> EpisodeFormat:
-    """HM3D files say so by a map of their own; where neither map stands, the scenes do."""
-    if "children_object_categories" in episode:
+def _objectnav(content: Content, episode: Mapping[str, Any]) -> EpisodeFormat | None:
+    """OVON shows in any episode, the others by a map; where neither map stands, the scene hints at it."""
+    if any(b'"children_object_categories"' in bytes(text) for text in content.episodes):
         return OVON
-    if "category_to_mp3d_category_id" in top:
-        return HABITAT_OBJECTNAV_MP3D
-    if "category_to_scene_annotation_category_id" in top or "hm3d" in str(episode.get("scene_id", "")):
-        return HABITAT_OBJECTNAV_HM3D
-    return HABITAT_OBJECTNAV_MP3D
+    for key, layout in _OBJECTNAV_MAPS.items():
+        if key in content.top:
+            return layout
+    if not episode:
+        return None
+    return HABITAT_OBJECTNAV_HM3D if "hm3d" in str(episode.get("scene_id", "")) else HABITAT_OBJECTNAV_MP3D
 
 
 def _any_is_cylinder(top: Mapping[str, Raw]) -> bool:

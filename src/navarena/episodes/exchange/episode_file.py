@@ -7,17 +7,13 @@ from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
 
-from navarena.core.errors import FileError, unknown_name
+import numpy as np
+
+from navarena.core.errors import FileError, InputError, unknown_name
 from navarena.core.memo import Memo
 from navarena.episodes.episode import Episode
-from navarena.episodes.exchange.detection import detect_format
-from navarena.episodes.exchange.format import (
-    Content,
-    EpisodeFormat,
-    Notices,
-    OpenDocument,
-    require_format,
-)
+from navarena.episodes.exchange.detection import detect_common_format, detect_format, may_stand_together
+from navarena.episodes.exchange.format import Content, EpisodeFormat, Notices, OpenDocument
 from navarena.episodes.exchange.habitat import ObjectGoalRecord, scene_stem
 from navarena.episodes.exchange.json_files import read_json_bytes, write_json_bytes
 from navarena.episodes.exchange.records import Record
@@ -55,7 +51,7 @@ class EpisodeFile:
         path = self.parts[part]
         content = Content(path)
         found = detect_format(content)
-        if found not in (None, self.format) and (content.episodes or part > 0):
+        if content.episodes and not may_stand_together(found, self.format):
             raise FileError(
                 f"expected episodes of {self.format.name} as in the rest of {self.path}, got "
                 f"{found.name if found else found} in {path}; keep formats in folders of their own"
@@ -103,6 +99,24 @@ class EpisodeFile:
             return {}
         folder = self.parts[-1].parent
         return {_stem(part): number for number, part in enumerate(self.parts) if part.parent == folder}
+
+    def require_unique_ids(self) -> None:
+        """Raise FileError naming files and id when two episodes have the same id."""
+        hashes = np.concatenate(
+            [np.fromiter(map(hash, document.ids), np.int64, len(document)) for document in self.documents()]
+        )
+        if len(np.unique(hashes)) == len(hashes):  # of millions of ids, the hashes fit into memory
+            return
+        seen: dict[str, Path] = {}
+        for document in self.documents():
+            for name in document.ids:
+                if name in seen:
+                    places = " and ".join(map(str, dict.fromkeys((seen[name], document.path))))
+                    raise FileError(
+                        f"expected unique episode ids in {self.path}, got {name!r} twice in {places}; drop "
+                        "one, or take one part of the data set at a time"
+                    )
+                seen[name] = document.path
 
     def listed_objects(self) -> dict[tuple[str, str], set[str]]:
         """(scene, category) -> object ids of the goals that the files list, asked for or not.
@@ -192,21 +206,10 @@ def open_episode_file(path: Path | str, raw_rotations: bool = False) -> EpisodeF
     content = Content(parts[0])
     if not path.is_dir() and not content.episodes:
         parts += _files_in(path.parent / SCENE_FOLDERS[0])
-    layout = _layout_of(parts, content)
-    return EpisodeFile(path, require_format(content, layout), parts, raw_rotations)
-
-
-def _layout_of(parts: Sequence[Path], first: Content) -> EpisodeFormat | None:
-    """The format of the first part with episodes; without episodes that of the stub."""
-    detected = detect_format(first)
-    if first.episodes:
-        return detected
-    for part in parts[1:]:
-        content = Content(part)
-        if content.episodes:
-            return detect_format(content)
-        detected = detected or detect_format(content)
-    return detected
+    layout = detect_common_format(chain([content], map(Content, parts[1:])))
+    if layout is None:
+        raise InputError(f"expected episodes in {content.path}, got none, nor a folder content/ beside it")
+    return EpisodeFile(path, layout, parts, raw_rotations)
 
 
 def _folder_parts(folder: Path) -> list[Path]:
@@ -219,9 +222,9 @@ def _folder_parts(folder: Path) -> list[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    return (
-        sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES)) if folder.is_dir() else []
-    )
+    """The JSON files of a folder, without those of the expert's places that VLN-CE has beside episodes."""
+    found = folder.glob("*") if folder.is_dir() else ()
+    return sorted(path for path in found if path.name.endswith(SUFFIXES) and not _stem(path).endswith("_gt"))
 
 
 def _stem(path: Path) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from navarena.core.errors import FileError, InputError, describe_choices
+from navarena.core.errors import FileError, describe_choices
 from navarena.core.files import DAMAGE, decode_json, describe_damage, translate_damage
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes, write_json_bytes
@@ -57,6 +57,8 @@ class EpisodeFormat:
         header: documented fields at the top level, beside episodes and goals.
         scene_field: field of an episode that names its scene.
         id_field: field of an episode that names it.
+        make_id: the id of ours that `convert` makes of scene, id and row, if nothing else is needed for it;
+            None where only `convert` knows.
         recognises: whether the fields of a file's first episode are those of this format; for formats
             that a package adds, as None is for those of navarena.
     """
@@ -73,6 +75,7 @@ class EpisodeFormat:
     header: tuple[str, ...] = ()
     scene_field: str = "scene_id"
     id_field: str = "episode_id"
+    make_id: Callable[[str, str | int, int], str] | None = None
     recognises: Callable[[Mapping[str, Any]], bool] | None = None
 
 
@@ -314,13 +317,24 @@ class OpenDocument:
     @cached_property
     def scene_ids(self) -> tuple[str, ...]:
         """The scene of each episode, as written; read without the rest of the episodes."""
-        name = self.format.scene_field
-        place = msgspec.defstruct("Place", [(name, str)])
-        decoder = msgspec.json.Decoder(place)
+        return tuple(scene for scene, _ in self._read_names())
+
+    def _read_names(self) -> list[tuple[str, str | int]]:
+        """Scene and id of each episode, as written."""
+        names = self.format.scene_field, self.format.id_field
+        decoder = msgspec.json.Decoder(msgspec.defstruct("Names", [(names[0], str), (names[1], str | int)]))
         try:
-            return tuple(getattr(decoder.decode(text), name) for text in self._content.episodes)
+            return [msgspec.structs.astuple(decoder.decode(text)) for text in self._content.episodes]  # type: ignore[misc]
         except (msgspec.ValidationError, RecursionError):
-            return tuple(str(getattr(record, name)) for record in self.records())
+            return [(str(getattr(one, names[0])), getattr(one, names[1])) for one in self.records()]
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """The id of each of our episodes, read without the rest of them where the format allows it."""
+        make_id = self.format.make_id
+        if make_id is None:
+            return (self.episode(index).episode_id for index in range(len(self)))
+        return (make_id(scene, name, index) for index, (scene, name) in enumerate(self._read_names()))
 
     @cached_property
     def goal_keys(self) -> dict[str, Raw]:
@@ -383,10 +397,3 @@ class OpenDocument:
             return self.format.convert(record, Row(self, index))
         except DAMAGE as error:  # naming the episode costs time that good ones need not pay
             raise describe_damage(self.where(index), error) from error
-
-
-def require_format(content: Content, layout: EpisodeFormat | None) -> EpisodeFormat:
-    """The format, or InputError for a file without any episode to detect it from."""
-    if layout is None:
-        raise InputError(f"expected episodes in {content.path}, got none, nor a folder content/ beside it")
-    return layout

@@ -18,6 +18,7 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     ObjectGoalRecord,
+    id_by_row,
     make_episode,
     make_instance,
 )
@@ -121,4 +122,5 @@ GOAT_BENCH = EpisodeFormat(
     convert,
     goals_key="goals",
     goal=GoatGoalRecord,
+    make_id=id_by_row,
 )

@@ -1,6 +1,7 @@
 """Records that the episode files of Habitat share (habitat-lab, `NavigationEpisode` and its goals)."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -163,22 +164,32 @@ def _make_view_point(location: ViewLocation) -> ViewPoint:
     return ViewPoint(as_position(state.position), yaw_of(state.rotation), coverage)
 
 
+def id_by_row(scene_id: str, name: str | int, row: int) -> str:
+    """Our id: the scene and the index in the file, as the loaders of most tasks number episodes."""
+    return f"{scene_stem(scene_id)}-{row}"
+
+
+def id_by_name(scene_id: str, name: str | int, row: int) -> str:
+    """Our id: the scene and the id in the file, which is unique in the scene."""
+    return f"{scene_stem(scene_id)}-{name}"
+
+
 def make_episode(
     record: HabitatEpisode,
     row: Row,
     goal: Goal,
-    name: str | int | None = None,
+    make_id: Callable[[str, str | int, int], str] = id_by_row,
     *,
     has_difficulty: bool = True,
 ) -> Episode:
-    """Our episode with `goal`; its id is the scene and `name`, by default the index in the file.
+    """Our episode with `goal`.
 
     Without `has_difficulty`, the file's difficulty is left out: it speaks of another task.
     """
     info = record.info
     difficulty = present(info.difficulty, "") if has_difficulty and isinstance(info, Info) else ""
     return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{row.index if name is None else name}",
+        episode_id=make_id(record.scene_id, record.episode_id, row.index),
         scene_id=record.scene_id,
         start_position=as_position(record.start_position),
         start_yaw=row.yaw(record.start_rotation),

@@ -21,6 +21,7 @@ from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     Info,
     ObjectGoalRecord,
+    id_by_row,
     make_episode,
     make_instance,
 )
@@ -102,6 +103,7 @@ HABITAT_OBJECTNAV_MP3D = EpisodeFormat(
     convert,
     goals_key=GOALS_KEY,
     goal=ObjectGoalRecord,
+    make_id=id_by_row,
     header=("category_to_task_category_id", "category_to_mp3d_category_id"),
 )
 
@@ -113,6 +115,7 @@ HABITAT_OBJECTNAV_HM3D = EpisodeFormat(
     convert,
     goals_key=GOALS_KEY,
     goal=ObjectGoalRecord,
+    make_id=id_by_row,
     header=("category_to_task_category_id", "category_to_scene_annotation_category_id"),
 )
 
@@ -124,5 +127,6 @@ OVON = EpisodeFormat(
     convert,
     goals_key=GOALS_KEY,
     goal=ObjectGoalRecord,
+    make_id=id_by_row,
     header=("category_to_task_category_id", "category_to_scene_annotation_category_id"),
 )

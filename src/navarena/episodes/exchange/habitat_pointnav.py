@@ -7,6 +7,7 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     as_position,
+    id_by_name,
     make_episode,
 )
 from navarena.episodes.exchange.records import Item, Maybe, Radius, Vector
@@ -36,9 +37,9 @@ def convert(record: PointNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the id of the file."""
     if len(record.goals) != 1:
         raise row.error("goals", f"expected one goal, got {len(record.goals)}; drop the episode")
-    return make_episode(record, row, PointGoal(as_position(record.goals[0].position)), record.episode_id)
+    return make_episode(record, row, PointGoal(as_position(record.goals[0].position)), id_by_name)
 
 
 HABITAT_POINTNAV = EpisodeFormat(
-    "habitat-pointnav", "PointNav of Habitat", "pointnav", PointNavRecord, convert
+    "habitat-pointnav", "PointNav of Habitat", "pointnav", PointNavRecord, convert, make_id=id_by_name
 )

@@ -14,6 +14,7 @@ from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     ObjectGoalRecord,
     as_position,
+    id_by_row,
     make_episode,
     make_instance,
     scene_stem,
@@ -103,4 +104,5 @@ INSTANCE_IMAGENAV = EpisodeFormat(
     goals_key="goals",
     goal=ImageGoalRecord,
     goal_lists=False,
+    make_id=id_by_row,
 )

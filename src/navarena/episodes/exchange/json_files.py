@@ -1,5 +1,6 @@
 """JSON files, plain or compressed: checked when they are read, deterministic when they are written."""
 
+import codecs
 import gzip
 import json
 from pathlib import Path
@@ -16,14 +17,15 @@ COMPRESSION_LEVEL = 6
 _NOT_A_NUMBER = object()
 
 
-def read_json_bytes(path: Path) -> bytes:
+def read_json_bytes(path: Path, kind: str = "episode file") -> bytes:
     """The UTF-8 text of a JSON file, decompressed when its first bytes (not its name) say so.
 
-    Raises FileError when it is missing, empty, cut off or other text.
+    A byte order mark before it is left out. Raises FileError for a file that is missing, empty, cut off or
+    other text.
     """
-    data = read_bytes(path, "episode file")
+    data = read_bytes(path, kind).removeprefix(codecs.BOM_UTF8)
     if not data.isascii():
-        with translate_damage(f"episode file {path}"):
+        with translate_damage(f"{kind} {path}"):
             data.decode()
     return data
 

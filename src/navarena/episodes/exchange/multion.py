@@ -13,6 +13,7 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     ViewLocation,
+    id_by_row,
     make_episode,
     make_instance,
 )
@@ -75,4 +76,5 @@ MULTION = EpisodeFormat(
     MultiONRecord,
     convert,
     header=("category_to_task_category_id", "category_to_mp3d_category_id"),
+    make_id=id_by_row,
 )

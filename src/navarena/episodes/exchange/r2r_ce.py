@@ -49,7 +49,7 @@ class R2RCERecord(HabitatEpisode, frozen=True, kw_only=True):
         trajectory_id: of the path, which several instructions describe.
         instruction: what to do.
         goals: one; null in test splits.
-        reference_path: waypoints, metres, world frame; null in test splits.
+        reference_path: waypoints, metres, world frame; null in test splits, which hide the goal, too.
     """
 
     trajectory_id: int | str
@@ -65,7 +65,14 @@ def convert(record: R2RCERecord, row: Row) -> Episode:
         raise row.error("goals", f"expected one goal, got {len(goals)}; drop the episode")
     info = record.info
     start = as_position(record.start_position)
-    path = [as_position(point) for point in present(record.reference_path, [])] or [start]
+    path = [as_position(point) for point in present(record.reference_path, [])]
+    if goals and not path:
+        raise row.error(
+            "reference_path",
+            "expected the waypoints of the described path, got none: nDTW, sDTW and CLS compare with them; "
+            "drop the episode or download the file again",
+        )
+    path = path or [start]
     if goals and as_position(goals[0].position) != path[-1]:
         path.append(as_position(goals[0].position))
     return Episode(

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from navarena.core.errors import FileError
-from navarena.core.files import decode_json, read_bytes
+from navarena.core.files import decode_json
+from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath
 
 KIND = "RxR file"
@@ -41,7 +42,7 @@ def load_rxr(path: Path, split: str | None = None, language: str = "") -> R2RFil
     reason: damaged data, a missing or wrong member, an empty path or instruction, one path_id with two paths,
     an instruction_id that occurs twice, no instruction in `language`.
     """
-    data = read_bytes(path, KIND)
+    data = read_json_bytes(path, KIND)
     groups: dict[int | str, list[_Line]] = {}
     seen: set[int | str] = set()
     languages: set[str] = set()

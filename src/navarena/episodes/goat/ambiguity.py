@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goals import ObjectInstance, as_subtasks
 from navarena.episodes.goat.description_parser import DescribedFacts, parse_description
 from navarena.episodes.goat.descriptions import Describer, Relation, may_be_called
@@ -76,11 +77,10 @@ def find_rivals(describer: Describer, words: str, obj: SceneObject, name: str) -
 
 
 def _find_object(describer: Describer, instance: ObjectInstance, name: str) -> SceneObject | None:
-    """The object of the scene that a file lists: by its number, else by name and place; None for neither."""
-    objects = describer.scene.objects
-    for obj in objects:
-        if str(obj.object_id) == instance.object_id:
-            return obj
+    """The object of the scene that a file lists, by name or number, else by category and place, or None."""
+    objects, obj = describer.scene.objects, find_goal_object(describer.scene, instance)
+    if obj is not None:
+        return obj
     place = np.array([instance.position], float)
     called = [one for one in objects if is_called(one, name) or is_called(one, instance.category)]
     apart = [float(box_distance(one, place)[0]) for one in called]

@@ -17,7 +17,7 @@ from navarena.episodes.goals import GoalImage, Subtask
 from navarena.episodes.goat.appearance import say
 from navarena.episodes.goat.descriptions import Description, Relation
 from navarena.episodes.goat.goal_images import take_goal_images
-from navarena.episodes.goat.rewording import find_describer
+from navarena.episodes.goat.rewording import find_describer, find_facts
 from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.wording import MAX_WORDS, PHRASES, count_words
 from navarena.episodes.goat.writers import Writer
@@ -73,14 +73,13 @@ def write_description(
 
     Raises InputError for a goal that navarena did not describe, and what the writers raise.
     """
-    describer = find_describer(world)
-    number = int(subtask.instances[0].object_id) if subtask.instances[0].object_id.isdecimal() else -1
-    known = describer.describe(number, subtask.category) if describer.can_describe(number) else None
-    if subtask.modality != "description" or known is None:
+    found = find_facts(world, subtask)
+    if subtask.modality != "description" or found is None:
         raise InputError(
             f"expected a description that navarena made, got {subtask.modality!r} of object "
             f"{subtask.instances[0].object_id!r} ({subtask.category}) in {world.scene_id!r}; leave it out"
         )
+    number, known = found
     caption = ""
     if captioner is not None:
         question = CAPTION_QUESTION.format(name=known.name)
@@ -92,7 +91,7 @@ def write_description(
         refused = TOO_LONG
     elif not _says(text, known.name):
         refused = NOT_NAMED
-    elif describer.matches(find_stated_facts(text, known), _eye_on(world, number)) != [number]:
+    elif find_describer(world).matches(find_stated_facts(text, known), _eye_on(world, number)) != [number]:
         refused = NOT_UNIQUE
     return GeneratedDescription(subtask.description if refused else text, answer, refused)
 

@@ -5,8 +5,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goals import Subtask
-from navarena.episodes.goat.descriptions import Describer
+from navarena.episodes.goat.descriptions import Describer, Description
 from navarena.episodes.goat.names import find_synonyms
 from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.wording import word_description
@@ -23,6 +24,18 @@ def find_describer(world: World) -> Describer:
     if world not in _KEPT:
         _KEPT[world] = Describer(world.scene, find_scene_goals(world))
     return _KEPT[world]
+
+
+def find_facts(world: World, subtask: Subtask) -> tuple[int, Description] | None:
+    """The id of the object that a sub-task describes, and the facts that distinguish it.
+
+    None for one that navarena cannot describe.
+    """
+    obj, describer = find_goal_object(world.scene, subtask.instances[0]), find_describer(world)
+    if obj is None or not describer.can_describe(obj.object_id):
+        return None
+    facts = describer.describe(obj.object_id, subtask.category)
+    return None if facts is None else (obj.object_id, facts)
 
 
 def draw_synonym(name: str, generator: np.random.Generator) -> str:
@@ -44,9 +57,7 @@ def paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -
         raise InputError(
             f"expected a goal given by a description, got {subtask.modality!r} ({subtask.category}); leave it"
         )
-    number = int(subtask.instances[0].object_id) if subtask.instances[0].object_id.isdecimal() else -1
-    describer = find_describer(world)
-    known = describer.describe(number, subtask.category) if describer.can_describe(number) else None
+    known = find_facts(world, subtask)
     if known is None:
         raise InputError(
             f"expected a description of object {subtask.instances[0].object_id!r} ({subtask.category}) of "
@@ -54,7 +65,7 @@ def paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -
         )
     text = subtask.description
     for _ in range(MAX_TRIES):
-        text = word_description(known, generator)
+        text = word_description(known[1], generator)
         if text != subtask.description:
             break
     return text

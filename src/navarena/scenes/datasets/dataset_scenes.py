@@ -27,10 +27,14 @@ from navarena.scenes.datasets.roots import (
     registered_roots,
 )
 from navarena.scenes.fingerprints import file_fingerprint
+from navarena.scenes.mesh_reference import navmesh_beside
 from navarena.scenes.scene import Scene
 
 CONFIG_SUFFIXES = (".scene_instance.json", ".stage_config.json")
 """Files of Habitat scene datasets that stand for a scene themselves."""
+
+NAVMESH_ROLES = ("mesh", "labels")
+"""Files of a scene beside which its navmesh may be; Replica has it beside the mesh with labels."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,8 @@ def _roots(named: DatasetScene) -> list[Path]:
 
 
 def dataset_fingerprint(named: DatasetScene) -> list[str]:
-    """Texts that change whenever the built scene could: its files' content and its reader's source.
+    """Texts that change whenever the built scene, or its navmesh, could: its files' content and its
+    reader's source.
 
     Raises FileError that names the exact missing file.
     """
@@ -189,7 +194,18 @@ def dataset_fingerprint(named: DatasetScene) -> list[str]:
         parts += [role, file_fingerprint(path)]
         for name, file in referenced_files(path):
             parts += [name, file_fingerprint(file) if file.is_file() else "missing"]
-    return parts
+    navmesh = _navmesh_of(files)
+    return parts if navmesh is None else [*parts, "navmesh", file_fingerprint(navmesh)]
+
+
+def dataset_navmesh(named: DatasetScene) -> Path | None:
+    """Habitat's navmesh of a scene, beside one of its meshes, or None; raises FileError as `locate_scene`."""
+    return _navmesh_of(locate_scene(named)[1])
+
+
+def _navmesh_of(files: SceneFiles) -> Path | None:
+    found = (navmesh_beside(files.paths[role]) for role in NAVMESH_ROLES if role in files.paths)
+    return next((path for path in found if path is not None), None)
 
 
 def dataset_builder(named: DatasetScene) -> Callable[[], Scene]:

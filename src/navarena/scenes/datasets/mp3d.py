@@ -2,7 +2,8 @@
 
 A scene is a folder such as `17DRP5sb8fy` with `17DRP5sb8fy.glb` (z up), `17DRP5sb8fy_semantic.ply`, whose
 faces name the segment they belong to, and `17DRP5sb8fy.house`, which says what segments and regions are.
-Objects are named "0_9_230" in episode files: level, region and object.
+Objects are named "0_9_230" in episode files: level, region and object. Their ids are their indices in the
+.house file, as in Habitat's semantic images; only object 0 has another, since 0 is no object.
 """
 
 import re
@@ -72,11 +73,16 @@ class MP3D(SceneDataset):
         scene = label_scene(scene, [SurfacePart(mesh.corners, owners)], files.paths["mesh"], labels)
         scene = replace(scene, rooms=_rooms(house))
         records = {
-            entry.index + 1: _object_record(house, entry)
+            _object_id(house, entry.index): _object_record(house, entry)
             for entry in house.objects.values()
             if entry.category >= 0
         }
         return with_objects(scene, records)
+
+
+def _object_id(house: House, index: int) -> int:
+    """The id of the object `index`: its index, but one above the last for object 0; 0 for none (-1)."""
+    return max(index, 0) if index else max(house.objects) + 1
 
 
 def _objects_of_segments(
@@ -92,7 +98,7 @@ def _objects_of_segments(
                     f"{labels}: a face belongs to segment {segment}, of which {path} says nothing; are both "
                     "of the same scene?"
                 )
-            owners[row] = house.segments[segment] + 1
+            owners[row] = _object_id(house, house.segments[segment])
     return owners[where.reshape(-1)]
 
 

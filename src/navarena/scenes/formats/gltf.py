@@ -12,10 +12,11 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import LIMITS, MAX_QUOTED
+from navarena.scenes.formats.gltf_geometry import dictionaries, plain_geometry
 from navarena.scenes.formats.gltf_materials import (
+    BASIS_EXTENSIONS,
     UNNAMED,
     GltfMaterial,
-    dictionaries,
     number_materials,
     read_gltf_materials,
 )
@@ -56,7 +57,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
         size = int.from_bytes(data[8:12], "little")
         raise FileError(f"expected {size} bytes, got {len(data)}; the file is cut short")
     materials = read_gltf_materials(data, header, path)
-    data = number_materials(data, header)
+    data = number_materials(data, plain_geometry(data, header, path))
     scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)
     looks: dict[int, Look] = {}  # by identity of the material: meshes share them
     names = _node_names(header)
@@ -107,12 +108,31 @@ def _resolver(path: Path) -> Any:
     return UriResolver(str(path))
 
 
+_EXTENSIONS = (
+    *BASIS_EXTENSIONS,
+    "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
+    "KHR_lights_punctual",
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+)
+"""That a file may require: they are read, or, as lights and all of _MATERIALS, change no shape or colour."""
+
+_MATERIALS = "KHR_materials_"
+
+
 def _require_extensions(header: Mapping[str, Any]) -> None:
     required = header.get("extensionsRequired", [])
     if "EXT_meshopt_compression" in required or "KHR_meshopt_compression" in required:
         raise FileError("meshopt-compressed glTF cannot be read; save it without compression")
     if "KHR_draco_mesh_compression" in required and importlib.util.find_spec("DracoPy") is None:
         raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
+    strange = [name for name in required if name not in _EXTENSIONS and not str(name).startswith(_MATERIALS)]
+    if strange:
+        raise FileError(
+            f"expected extensionsRequired among {', '.join(_EXTENSIONS)} and {_MATERIALS}..., got "
+            f"{', '.join(map(str, strange))[:MAX_QUOTED]}; export it again without"
+        )
 
 
 _TRANSFORMS = {

@@ -1,24 +1,23 @@
 """The parts of glTF materials that trimesh drops: names, double sides, Basis Universal images."""
 
-import base64
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 from jaxtyping import UInt8
 
 from navarena.core.errors import FileError, MissingExtraError, require_extra
+from navarena.scenes.formats.gltf_geometry import dictionaries, uri_bytes, view_bytes
 
 UNNAMED = "material"
 
-_BASIS_EXTENSIONS = ("KHR_texture_basisu", "GOOGLE_texture_basis", "MSFT_texture_basis")
+BASIS_EXTENSIONS = ("KHR_texture_basisu", "GOOGLE_texture_basis", "MSFT_texture_basis")
 """The official extension holds KTX 2 images; the older ones hold .basis files (HM3D among them)."""
 
 _GLB_JSON_TYPE = 0x4E4F534A
@@ -65,27 +64,17 @@ def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> l
 
 
 def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
-    """The file with materials named "0", "1", ..., to identify them after trimesh has read it."""
+    """The file with this header and materials named "0", "1", ..., by which trimesh's are known."""
     materials = [
         {**material, "name": str(index)} for index, material in enumerate(dictionaries(header, "materials"))
     ]
-    if not materials:
-        return data
-    text = json.dumps({**header, "materials": materials}).encode()
+    text = json.dumps({**header, "materials": materials} if materials else header).encode()
     if data[:4] != b"glTF":
         return text
     text += b" " * (-len(text) % 4)
     rest = data[20 + struct.unpack_from("<I", data, 12)[0] :]
     size = 20 + len(text) + len(rest)
     return b"".join((struct.pack("<4s4I", b"glTF", 2, size, len(text), _GLB_JSON_TYPE), text, rest))
-
-
-def dictionaries(header: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """The entries of a list of the file, such as "nodes"; raises FileError unless it is a list of objects."""
-    entries = header.get(key, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise FileError(f"expected a list of objects as {key!r} of the glTF file, got something else")
-    return entries
 
 
 def _basis_source(header: Mapping[str, Any], material: Mapping[str, Any]) -> int | None:
@@ -97,7 +86,7 @@ def _basis_source(header: Mapping[str, Any], material: Mapping[str, Any]) -> int
     if "source" in texture and not _is_basis_image(header, texture["source"]):
         return None
     extensions = texture.get("extensions", {})
-    found = [extensions[name].get("source") for name in _BASIS_EXTENSIONS if name in extensions]
+    found = [extensions[name].get("source") for name in BASIS_EXTENSIONS if name in extensions]
     found += [texture["source"]] if "source" in texture else []
     return int(found[0]) if found and found[0] is not None else None
 
@@ -111,24 +100,8 @@ def _is_basis_image(header: Mapping[str, Any], index: int) -> bool:
 def _image_bytes(data: bytes, header: Mapping[str, Any], image: Mapping[str, Any], path: Path) -> bytes:
     """The content of an image: in the binary chunk, in a data URI or in a file beside `path`."""
     if "bufferView" in image:
-        view = dictionaries(header, "bufferViews")[image["bufferView"]]
-        buffer = dictionaries(header, "buffers")[view["buffer"]]
-        content = _uri_bytes(buffer["uri"], path) if "uri" in buffer else _binary_chunk(data)
-        start = int(view.get("byteOffset", 0))
-        return content[start : start + int(view["byteLength"])]
-    return _uri_bytes(str(image["uri"]), path)
-
-
-def _binary_chunk(data: bytes) -> bytes:
-    start = 20 + struct.unpack_from("<I", data, 12)[0]
-    (size,) = struct.unpack_from("<I", data, start)
-    return data[start + 8 : start + 8 + size]
-
-
-def _uri_bytes(uri: str, path: Path) -> bytes:
-    if uri.startswith("data:"):
-        return base64.b64decode(uri.partition(",")[2])
-    return (path.parent / unquote(uri)).read_bytes()
+        return view_bytes(data, header, image["bufferView"], path)
+    return uri_bytes(str(image["uri"]), path)
 
 
 _SIGNATURES = (b"sB", b"\xabKTX 20\xbb\r\n\x1a\n")

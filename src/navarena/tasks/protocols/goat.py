@@ -15,7 +15,7 @@ from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import apply_options
 from navarena.tasks.protocols.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
-from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, numbers_of, plan_subtasks
+from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, plan_subtasks
 from navarena.tasks.protocols.object_goal_task import require_world
 from navarena.tasks.sensors.goal_mask import VisibleGoalState
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
@@ -67,7 +67,7 @@ class GoatState(LifelongGoalState, VisibleGoalState):
 
     def current_ids(self, slot: int) -> frozenset[int]:
         progress = self.progress[slot]
-        return frozenset() if progress is None else numbers_of(progress.subtasks[progress.current])
+        return frozenset() if progress is None else progress.numbers[progress.current]
 
 
 class Goat(Task[GoatState]):
@@ -128,7 +128,7 @@ class Goat(Task[GoatState]):
 
     `stop` terminates, and so does the last `subtask_stop`, right or wrong. The 5000th action truncates, and
     so does the end of the last sub-task's budget, where there is one (`subtask_budget`). With
-    `subtasks` above 10 the limit is 500 actions for each.
+    `subtasks` above 10 the limit is 500 actions for each, a tenth of `max_steps`.
 
     ## Metrics
 
@@ -301,7 +301,7 @@ class Goat(Task[GoatState]):
 
     def goal_ids(self, state: GoatState, slot: int) -> list[frozenset[int]]:
         """The objects of the scene that count for each sub-task; none where it is not labelled."""
-        return [numbers_of(subtask) for subtask in state.progress_of(slot).subtasks]
+        return list(state.progress_of(slot).numbers)
 
     def shortest_path(
         self, simulator: Simulator, state: GoatState, slot: int, start: Float[np.ndarray, "3"]

@@ -1,5 +1,6 @@
 """Sub-tasks of one GOAT-Bench episode: their goals, the places that fulfil them, and how each ended."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,6 +8,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goals import ObjectInstance, Subtask, as_subtasks
 from navarena.episodes.goat.settings import find_goal_view_points
 from navarena.scenes.scene import SceneObject
@@ -43,6 +45,7 @@ class SubtaskProgress:
         subtasks: at least one.
         places: for each of them (G, 3) float64 metres, world frame: its view points.
         objects: for each of them the boxes of what counts.
+        numbers: for each of them the ids of the scene's objects that count; none where it is not labelled.
         begun_at: metres, geodesic to the nearest view point, where the current sub-task began.
         endings: of the sub-tasks that ended, in order.
     """
@@ -50,6 +53,7 @@ class SubtaskProgress:
     subtasks: tuple[Subtask, ...]
     places: tuple[Float[np.ndarray, "_ 3"], ...]
     objects: tuple[tuple[SceneObject, ...], ...]
+    numbers: tuple[frozenset[int], ...]
     begun_at: float = np.inf
     endings: list[Ending] = field(default_factory=list)
 
@@ -100,35 +104,32 @@ def plan_subtasks(world: World, episode: Episode) -> SubtaskProgress:
             f"expected goals of GOAT-Bench in episode {episode.episode_id!r}, got "
             f"{type(episode.goal).__name__}; use episodes made for this protocol"
         )
-    known = {str(one.object_id): one for one in world.scene.objects}
-    places, objects = [], []
+    places, objects, numbers = [], [], []
     for number, subtask in enumerate(subtasks, 1):
         where = f"sub-task {number} ({subtask.category!r}) of episode {episode.episode_id!r}"
         if not subtask.instances:
             raise InputError(f"expected an object of {where} in {world.scene_id!r}, got none; leave it out")
-        places.append(_find_places(world, subtask, where))
-        objects.append(tuple(known.get(one.object_id) or _as_point(one) for one in subtask.instances))
-    return SubtaskProgress(subtasks, tuple(places), tuple(objects))
+        found = [find_goal_object(world.scene, one) for one in subtask.instances]
+        places.append(_find_places(world, subtask, found, where))
+        objects.append(tuple(obj or _as_point(one) for obj, one in zip(found, subtask.instances)))
+        numbers.append(frozenset(obj.object_id for obj in found if obj is not None))
+    return SubtaskProgress(subtasks, tuple(places), tuple(objects), tuple(numbers))
 
 
-def numbers_of(subtask: Subtask) -> frozenset[int]:
-    """Ids of the objects of the scene that fulfil a sub-task; none where its file names them otherwise."""
-    return frozenset(int(one.object_id) for one in subtask.instances if one.object_id.isdecimal())
-
-
-def _find_places(world: World, subtask: Subtask, where: str) -> Float[np.ndarray, "g 3"]:
-    """(G, 3) metres: the view points that the file lists, or else those found in the scene."""
+def _find_places(
+    world: World, subtask: Subtask, objects: Sequence[SceneObject | None], where: str
+) -> Float[np.ndarray, "g 3"]:
+    """(G, 3) metres: the view points that the file lists, or else those of `objects` in the scene."""
     places = view_point_positions(subtask.instances)
     if len(places):
         return places
-    known = {str(one.object_id) for one in world.scene.objects}
-    unknown = [one.object_id for one in subtask.instances if one.object_id not in known]
+    unknown = [one.object_id for one, obj in zip(subtask.instances, objects) if obj is None]
     if unknown:
         raise InputError(
             f"expected objects of {world.scene_id!r} as goals of {where}, got the unknown {unknown}; "
             "leave the episode out, or make episodes for this scene"
         )
-    numbers = [int(one.object_id) for one in subtask.instances]
+    numbers = [obj.object_id for obj in objects if obj is not None]
     found = find_goal_view_points(world)
     places = found.positions[found.rows_of_objects(numbers)]
     if not len(places):

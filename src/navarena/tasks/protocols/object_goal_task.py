@@ -11,6 +11,7 @@ from typing_extensions import TypeVar
 
 from navarena.core.errors import InputError, require_name
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ObjectGoal, ObjectInstance
 from navarena.episodes.object_nav import require_object_goal
@@ -114,12 +115,13 @@ def require_world(simulator: Simulator, slot: int) -> World:
 def find_objects(world: World, goal: ObjectGoal, categories: Sequence[str]) -> tuple[SceneObject, ...] | None:
     """The objects of the scene that fulfil `goal`: those its file lists, else all of the category.
 
-    None where the scene is not labelled, or has none of the listed ids. `categories` are the words of the
+    None where the scene is not labelled, or has none of the listed objects. `categories` are the words of the
     protocol.
     """
     if goal.instances:
-        listed = {one.object_id for one in goal.instances}
-        found = tuple(one for one in world.scene.objects if str(one.object_id) in listed)
+        known = [find_goal_object(world.scene, one) for one in goal.instances]
+        listed = {one.object_id for one in known if one is not None}
+        found = tuple(one for one in world.scene.objects if one.object_id in listed)
     else:
         found = _sort_objects(world, tuple(categories)).get(goal.category, ())
     return found or None

@@ -312,17 +312,12 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
             self.embodiment = replace(self.embodiment, cameras=(camera,))
 
     def find_goal_objects(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
-        """The single goal object of the episode."""
-        found = tuple(one for one in world.scene.objects if _is_named(one, goal.closest))
-        return found or None
+        """The single goal object of the episode: by its number here, or by its name in the simulator."""
+        found = world.scene.find_object(goal.closest)
+        return None if found is None else (found,)
 
     def find_places(self, world: World, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
         """(G, 3) metres: the places from which that object is visible."""
         views = find_view_points(world, self.view_points)
         numbers = [obj.object_id for obj in self.find_goal_objects(world, goal) or ()]
         return views.positions[views.rows_of_objects(numbers)]
-
-
-def _is_named(obj: SceneObject, name: str) -> bool:
-    """Whether an episode means `obj`: by its number here, or by its name in the simulator."""
-    return name in (str(obj.object_id), obj.attributes.get("name"))

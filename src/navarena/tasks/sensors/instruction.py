@@ -45,7 +45,10 @@ class InstructionState(TaskState):
         Raises InputError when the text has more than MAX_LETTERS letters.
         """
         if len(text) > MAX_LETTERS:
-            raise InputError(f"expected an instruction of at most {MAX_LETTERS} letters, got {len(text)}")
+            raise InputError(
+                f"expected an instruction of at most {MAX_LETTERS} letters, got {len(text)}: {text[:80]!r} "
+                "...; shorten it, or drop its episode"
+            )
         self.instruction[slot] = text
         self.tokens[slot] = 0
         kept = tokens[:MAX_TOKENS]

@@ -1,0 +1,56 @@
+"""Episodes in the meshes of a folder."""
+
+import pytest
+
+from navarena.core.errors import FileError
+from navarena.episodes.episode import Episode, PointGoal
+from navarena.tasks.sources import move_scenes
+
+
+def _moved(folder, *scene_ids):
+    """Where below `folder` the scenes are found."""
+    episodes = [
+        Episode(str(number), scene_id, (0.0, 0.0, 0.0), 0.0, PointGoal((1.0, 0.0, 0.0)), 1.0)
+        for number, scene_id in enumerate(scene_ids)
+    ]
+    return [one.scene_id.removeprefix(f"{folder}/") for one in move_scenes(episodes, folder)]
+
+
+@pytest.fixture
+def meshes(tmp_path):
+    """Makes empty files."""
+
+    def make(*names):
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+        return tmp_path
+
+    return make
+
+
+def test_meshes_of_one_name_are_told_apart_by_their_folders(meshes):
+    folder = meshes("replica/room_0/mesh.ply", "replica/room_1/mesh.ply", "other/room_1/mesh.ply")
+    scenes = "data/replica/room_1/mesh.ply", "replica/room_0/mesh.ply", "other/room_1/mesh.ply"
+    expected = ["replica/room_1/mesh.ply", "replica/room_0/mesh.ply", "other/room_1/mesh.ply"]
+    assert _moved(folder, *scenes) == expected
+    with pytest.raises(FileError, match=r"one mesh called mesh .*'room_2/mesh.ply', got .*room_0.*room_1"):
+        _moved(folder, "room_2/mesh.ply")
+    with pytest.raises(FileError, match=r"got \S+other/room_1/mesh.ply, \S+replica/room_1/mesh.ply; name"):
+        _moved(folder, "room_1/mesh.ply")
+
+
+def test_files_with_and_without_basis_are_one_scene(meshes):
+    official = "hm3d_v0.2/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb"
+    plain, basis = (f"val/00800-TEEsavR23oF/TEEsavR23oF{end}" for end in (".glb", ".basis.glb"))
+    folder = meshes(basis, "val/00800-TEEsavR23oF/TEEsavR23oF.semantic.glb")
+    assert _moved(folder, official, official.replace(".basis", "")) == [basis, basis]
+    assert _moved(meshes(plain), official) == [plain]
+
+
+def test_a_scene_without_a_mesh_is_named(meshes):
+    with pytest.raises(FileError, match=r"expected a mesh called a .* for scene 'x/a.gltf', got none"):
+        _moved(meshes("b.glb"), "x/a.gltf")
+    assert _moved(meshes("a.obj"), "x/a.gltf", "x/a") == ["a.obj", "a.obj"]
+    with pytest.raises(FileError, match="expected a folder of meshes"):
+        _moved(meshes() / "b.glb")
