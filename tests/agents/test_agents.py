@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from navarena.agents.agent import Agent, Boundary, SingleAgent, Start, wrap
+from navarena.agents.agent import Agent, Boundary, EpisodeStarts, SingleAgent, Start, wrap
 from navarena.agents.expert import DeadReckoning
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError, UnknownNameError
@@ -214,3 +214,34 @@ def test_reckoning_follows_the_actions_alone():
 def test_expert_must_be_attached():
     with pytest.raises(InputError, match="before attach"):
         load_agent("expert", TASK).reset(starts(0))
+
+
+def test_starts_of_other_episodes_are_told_from_sub_tasks():
+    episodes = EpisodeStarts()
+    for episode, slot, boundary, expected in (
+        ("a", 0, Boundary.SCENE, Boundary.SCENE),
+        ("a", 0, Boundary.SUBTASK, Boundary.SUBTASK),
+        ("b", 0, Boundary.SUBTASK, Boundary.EPISODE),
+        ("b", 1, Boundary.SUBTASK, Boundary.EPISODE),
+        ("b", 0, Boundary.SUBTASK, Boundary.SUBTASK),
+        ("a", 0, Boundary.TOUR, Boundary.TOUR),
+    ):
+        marked = episodes.mark(Start(slot, episode, "hall", boundary, 3))
+        assert marked == Start(slot, episode, "hall", expected, 3)
+
+
+def make_counter():
+    return Counter()
+
+
+def make_batched():
+    return Batched()
+
+
+def test_sensors_behind_agents_of_one_environment():
+    for name in ("Counter", "make_counter"):
+        assert load_agent(f"agents.test_agents:{name}?sensors=gps,depth", TASK).sensors == ("gps", "depth")
+        with pytest.raises(InputError, match=r"expected \?sensors=rgb,depth,... behind an agent, got"):
+            load_agent(f"agents.test_agents:{name}?steps=3", TASK)
+    with pytest.raises(InputError, match="no options behind a function that makes an Agent, got"):
+        load_agent("agents.test_agents:make_batched?sensors=gps", TASK)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from navarena.agents.agent import Agent, Start
+from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.compensation import FEWEST, CompensatingAgent, identify
 from navarena.agents.loading import declare_agent, load_agent
-from navarena.core.errors import UnknownNameError
+from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
 from tasks.small import SMALL_BODY
 
@@ -126,3 +126,25 @@ def test_any_agent_is_named_behind_the_prefix():
     assert declare_agent("compensating:expert", TASK).privileged
     with pytest.raises(UnknownNameError, match="unknown agent"):
         load_agent("compensating:forwards", TASK, 0)
+
+
+def test_a_heading_that_is_owed_ends_with_its_episode():
+    """The body of the next episode stands elsewhere, also where the memory of the agent lasts."""
+    for episode, first in (("2", FORWARD), ("1", RIGHT)):
+        agent = CompensatingAgent(Scripted((FORWARD,)), TASK, 0)
+        agent.models = {"hall": identify(motions(drift=TURN), SMALL_BODY)}
+        agent.reset([Start(0, "1", "hall", Boundary.SCENE)])
+        assert agent.act({}, np.ones(1, bool)).tolist() == [FORWARD]
+        agent.reset([Start(0, episode, "hall", Boundary.SUBTASK)])
+        assert agent.act({}, np.ones(1, bool)).tolist() == [first], episode
+
+
+def test_a_calibration_serves_one_agent():
+    agent = load_agent("compensating:frontier-adaptive", TASK, 0)
+    with pytest.raises(InputError, match="does not adapt itself behind compensating:, got AdaptiveFrontier"):
+        agent.adapt(calibration(agent))
+
+
+def test_it_is_privileged_as_the_agent_behind_it():
+    agent = load_agent("compensating:expert", TASK, 0)
+    assert agent.privileged and agent.privileged_inputs == ("pose", "goal", "navmesh")

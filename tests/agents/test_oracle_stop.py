@@ -72,6 +72,10 @@ def test_it_declares_every_goal():
 def test_it_composes_and_must_be_attached():
     twice = load_agent("oracle-stop:oracle-stop:random", SmallPointNav())
     assert isinstance(twice, Agent) and twice.privileged
+    assert load_agent("oracle-stop:expert", SmallPointNav()).privileged_inputs == (
+        *("pose", "goal", "navmesh"),
+        "distance to the goal",
+    )
     with pytest.raises(InputError, match="before attach"):
         twice.act({}, np.ones(1, bool))
 

@@ -15,6 +15,7 @@ import pytest
 
 from agents.test_habitat import run
 from navarena.agents import Boundary, SingleAgent, Start, declare_agent, load_agent, serve, wrap
+from navarena.agents.oracles import OracleStopAgent
 from navarena.agents.process import ProcessAgent, ProcessDiedError
 from navarena.agents.remote import Connection, RemoteAgent, RemoteError
 from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError, InputError
@@ -81,6 +82,27 @@ class Moody(Follower):
         return 1
 
 
+class Told(Whole):
+    """Notes what it is told beside starts and observations, and counts its answers."""
+
+    def __init__(self):
+        super().__init__({"actions": ["turn_right"]})
+        self.heard, self.answers = [], 0
+
+    def act(self, observations, active):
+        self.answers += 1
+        return super().act(observations, active)
+
+    def forgo_declaration(self):
+        self.heard.append("forgo")
+
+    def overrule(self, actions):
+        self.heard.append(actions.tolist())
+
+    def episode_costs(self, slot):
+        return {"answers": np.int64(self.answers), "slot": slot}
+
+
 @pytest.fixture
 def serving():
     servers = []
@@ -116,6 +138,62 @@ def test_agents_of_batches_are_told_what_is_evaluated(serving):
         "a tip",
         "distance to the goal",
     )
+
+
+def test_batch_agents_hear_of_oracles_and_teachers_and_tell_their_costs(serving):
+    made = []
+    agent = load_agent(serving(lambda: made.append(Told()) or made[-1]), TASK)
+    oracle = OracleStopAgent(agent, TASK)
+    oracle.overrule(np.array([1, 2]))
+    assert made[-1].heard == ["forgo", [1, 2]]
+    agent.reset([Start(slot, "a", "hall", Boundary.SCENE) for slot in range(2)])
+    for _ in range(3):
+        agent.act({"gps": np.zeros((2, 2), np.float32)}, np.array([False, True]))
+    assert oracle.episode_costs(1) == {"answers": 3.0, "slot": 1.0} and oracle.episode_costs(0) == {}
+    agent.reset([Start(1, "b", "hall", Boundary.EPISODE)])
+    assert oracle.episode_costs(1) == {}
+
+
+def test_agents_elsewhere_may_lack_what_only_some_can_do(serving):
+    for maker in (Follower, Whole):
+        agent = RemoteAgent(Connection(serving(maker)), TASK)
+        agent.forgo_declaration(), agent.overrule(np.zeros(1, np.int64))
+        assert agent.episode_costs(0) == {}
+
+
+def test_costs_of_wrong_types_are_the_agents_fault(serving, monkeypatch):
+    agent = RemoteAgent(Connection(serving(Follower)), TASK)
+    answer = {"actions": [1], "costs": ["much"]}
+    monkeypatch.setattr(serve.Host, "answer", lambda host, path, message: answer)
+    with pytest.raises(ActionError, match="expected costs of each slot by name"):
+        step(agent)
+
+
+def test_random_streams_in_a_process_are_those_of_this_one():
+    far, near = (load_agent(name, PROTOCOL, 3) for name in ("process:random", "random"))
+    for agent in (far, near):
+        agent.reset([Start(slot, f"e{slot}", "hall", Boundary.SCENE, 3) for slot in range(4)])
+    active = np.ones(4, bool)
+    for _ in range(5):
+        assert far.act({}, active).tolist() == near.act({}, active).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "process:oracle-stop:random",
+            "expected oracle-stop:process:random, got 'process:oracle-stop:random'",
+        ),
+        ("process:compensating:random", "expected compensating:process:random, got"),
+        ("process:process:random", "expected an agent of this process behind process:, got"),
+        ("process:http://127.0.0.1:8765", "expected an agent of this process behind process:, got"),
+    ],
+)
+def test_what_stands_before_a_process_says_so(name, message):
+    for use in (load_agent, declare_agent):
+        with pytest.raises(InputError, match=message):
+            use(name, PROTOCOL)
 
 
 def test_resizing_and_weights_are_declared_from_elsewhere(serving):

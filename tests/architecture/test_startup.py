@@ -52,6 +52,13 @@ def test_tasks_and_evaluation_load_no_scene_generator(package: str) -> None:
     assert not [name for name in modules if name.startswith(generators)]
 
 
+def test_workers_load_neither_maps_of_explorers_nor_scipy() -> None:
+    """Every worker of an evaluation is a process of its own, and imports all of this again."""
+    modules = set(run_python("import navarena.evaluation.running.workers, sys; print(*sys.modules)"))
+    heavy = {"scipy.sparse", "scipy.special", "scipy.ndimage", "navarena.agents.explorers", "torch"}
+    assert not heavy & modules
+
+
 def test_help_of_evaluate_is_quick_and_light() -> None:
     """The flags are read before anything that runs episodes is imported."""
     code = """

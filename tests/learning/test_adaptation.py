@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.agents.agent import Start  # noqa: E402
+from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.agents.adaptation import Adapter  # noqa: E402
@@ -196,6 +196,10 @@ def test_what_cannot_adapt_says_so(trained, plain):
         calibrate(make_agent(trained, "sample=true"))
     with pytest.raises(InputError, match="with the auxiliary loss inverse_dynamics and has its weights, got"):
         calibrate(make_agent(plain, "adapt=ap"))
+    with pytest.raises(InputError, match="no calibration for .*, which adapts from its trained weights in"):
+        calibrate(make_agent(trained, "adapt=ap&per_episode=true"))
+    with pytest.raises(InputError, match="does not adapt itself behind compensating:, got CheckpointAgent"):
+        calibrate(load_agent(f"compensating:checkpoint:{trained}?adapt=ap", get_body_task(TASK), 0))
     with pytest.raises(InputError, match="expected a calibration in which .* adapts, got none"):
         make_agent(trained, "adapt=ap").attach(None)
     for options, kind, words in (
@@ -205,6 +209,13 @@ def test_what_cannot_adapt_says_so(trained, plain):
         ("adapt=ap&rate=2", InputError, "expected a rate of 0 to 1"),
         ("adapt=ap&steps=0", InputError, "steps from 1"),
         ("adapt=rp&per_episode=true&keep=x", InputError, "no keep with per_episode"),
+        (
+            "adapt=rp&per_episode=true&source_policy=true&steps=1&seed=3",
+            InputError,
+            "no steps or source_policy or seed with per_episode",
+        ),
+        ("adapt=ap&adapt=rp", InputError, "of a checkpoint as name=value, each once, got 'adapt=rp'"),
+        ("sample=true&temperature=0.5", InputError, "expected sample= or temperature=, got both in"),
     ):
         with pytest.raises(kind, match=words):
             find_checkpoint(f"{trained}?{options}")
@@ -219,3 +230,19 @@ def test_what_cannot_adapt_says_so(trained, plain):
 def test_an_oracle_that_stops_lets_the_agent_adapt(trained):
     agent = load_agent(f"oracle-stop:checkpoint:{trained}?adapt=ap", get_body_task(TASK), 0)
     assert calibrate(agent).is_over
+
+
+def test_nothing_is_learned_of_the_way_to_the_next_episode(trained, monkeypatch):
+    """Where memory lasts, the next start is announced like a sub-task, but nobody walked there."""
+    learned = []
+    monkeypatch.setattr(Adapter, "update", lambda *given: learned.append(given))
+    task, agent = get_body_task(TASK), make_agent(trained, "adapt=ap&per_episode=true")
+    batch = NavigationBatch(task, 1, 1, agent.sensors, make_worlds(task))
+    agent.attach(batch)
+    for number, (episode, boundary) in enumerate(
+        [("a", Boundary.SCENE), ("a", Boundary.SUBTASK), ("b", Boundary.SUBTASK)]
+    ):
+        batch.start([0], [make_episodes(3)[number]])
+        agent.reset([Start(0, episode, "room", boundary)])
+        agent.act(batch.observations, np.ones(1, bool))
+    assert len(learned) == 1, "of the step before the sub-task"

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Boundary, Start  # noqa: E402
+from navarena.agents.explorers.recognised_goals import SegmentingFrontierAgent  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
@@ -179,3 +180,11 @@ def test_images_of_the_recipe_are_those_of_its_protocol(tmp_path, monkeypatch):
     DepthTraining(replace(RECIPE, protocol="pointnav-v1"), tmp_path)
     assert asked[0].cameras == ("pointnav-v1",)
     assert image_files.camera_body("pointnav-v1", asked[0].size).cameras[0].width_px == 48
+
+
+def test_weights_of_the_agent_behind_are_told(folder, monkeypatch):
+    monkeypatch.setattr(SegmentingFrontierAgent, "weights_beside", classmethod(lambda cls: ("ab" * 32,)))
+    task = get_task("objectnav-habitat2020-v1")
+    told = declare_agent(f"predicted-depth:{folder}:frontier-segmenter", task).model_sha256
+    own = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert told == hashlib.sha256(f"{'ab' * 32} {own}".encode()).hexdigest()

@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +11,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.agents import serve  # noqa: E402
 from navarena.agents.agent import Start  # noqa: E402
 from navarena.agents.declaration import join_hashes  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
-from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.core.errors import AgentTimeoutError, FileError, InputError, UnknownNameError  # noqa: E402
 from navarena.learning.auxiliaries.losses import goal_distance_loss  # noqa: E402
 from navarena.learning.auxiliaries.settings import GOAL_DISTANCE  # noqa: E402
 from navarena.learning.checkpoints.policies import read_info  # noqa: E402
@@ -86,6 +89,45 @@ def test_any_agent_can_stand_behind_it(trained):
     assert not declare_agent(f"stopping:{trained}:forward").privileged
     assert declare_agent(f"stopping:{trained}:expert").privileged
     assert declare_agent(f"stopping:{trained}:forward").resizes == ("depth=48x36",)
+
+
+class Slow:
+    """An agent elsewhere that thinks for long."""
+
+    sensors, trained_with = ("pointgoal_with_gps_compass",), ("rain",)
+    resizes, privileged_inputs, model_sha256 = ("rgb=9x9",), ("a tip",), "0f" * 32
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        time.sleep(3)
+        return 1
+
+
+def test_an_agent_elsewhere_is_asked_what_it_is_and_waited_for_no_longer_than_it_may_take(trained):
+    server = serve.make_server(serve.Host(Slow))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    name = f"stopping:{trained}:http://127.0.0.1:{server.server_port}"
+    told = declare_agent(name, get_body_task(TASK), 5.0)
+    assert (told.trained_with, told.privileged_inputs) == (("rain",), ("a tip",))
+    assert told.resizes == ("rgb=9x9", "depth=48x36")
+    info = read_info(trained)
+    assert told.model_sha256 == join_hashes("0f" * 32, info.model_sha256, info.heads_sha256)
+    agent = load_agent(name, get_body_task(TASK), 0, patience=0.3)
+    batch = begin(agent)
+    assert agent.privileged_inputs == ("a tip",)
+    with pytest.raises(AgentTimeoutError, match=r"to answer within 0\.3 s"):
+        agent.act(batch.observations, np.ones(3, bool))
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_training_of_the_agent_behind_it_is_told(trained):
+    name = f"stopping:{trained}:checkpoint:{trained}"
+    assert declare_agent(name, get_body_task(TASK)).trained_with == ()
+    other = declare_agent(name, get_body_task("pointnav-habitat2020-v1"))
+    assert other.trained_with == (f"episodes of {read_info(trained).protocol}",)
 
 
 def test_its_weights_are_those_of_both(trained):

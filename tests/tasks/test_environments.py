@@ -1,5 +1,6 @@
 import pickle
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 
 import gymnasium
@@ -11,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.catalog import get_recipe, load_episodes
+from navarena.episodes.episode import ObjectGoal, ObjectInstance, ViewPoint
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.metrics.navigation import success
 from navarena.simulation.planning import ActionPlanner, Query
@@ -405,6 +407,12 @@ def test_infos_say_when_a_subtask_begins():
     assert env.step(forward)[-1]["began"] is False
 
 
+@pytest.mark.parametrize("options", [{"episode": None}, {"tour": []}, {"tour": None}, {"tour": ["a"]}])
+def test_resets_to_nothing_are_refused(options):
+    with pytest.raises(InputError, match="expected an episode, or a tour of at least one, in the options of"):
+        make_env(sensors=("gps",)).reset(seed=0, options=options)
+
+
 def test_observations_may_be_rewritten_by_the_next_step():
     fresh, shared = make_env(sensors=("rgb", "gps")), make_env(sensors=("rgb", "gps"), copy=False)
     first, first_shared = fresh.reset(seed=0)[0], shared.reset(seed=0)[0]
@@ -448,6 +456,24 @@ def test_labels_begin_the_plans_of_the_planner():
         assert teacher.stuck[0] and labels[0] != 0
         assert teacher.label().tolist() == labels.tolist(), "what a search found is remembered"
     assert teacher.label(np.zeros(4, bool)).tolist() == [0] * 4 and not teacher.stuck.any()
+
+
+def test_a_teacher_goes_to_another_place_where_the_first_does_not_help():
+    """Nothing finishes an episode a metre ahead; the other place is two metres behind that one."""
+    task = get_body_task("objectnav-hm3d2022-v1")
+    task.final_actions = lambda simulator, state, slot: None if simulator.positions[slot, 2] < 4.5 else ()
+    worlds = WorldCache(task.embodiment)
+    worlds.add(draw_world(HALL, scene_id="hall"))
+    views = ViewPoint((5.0, 0.0, 4.0), 0.0), ViewPoint((5.0, 0.0, 6.1), 0.0)
+    goal = ObjectGoal("chair", (ObjectInstance("2", "chair", (5.0, 0.0, 5.0), views),), "2")
+    batch = NavigationBatch(task, 1, sensors=(), worlds=worlds)
+    batch.start([0], [replace(AHEAD, goal=goal)])
+    teacher, nearest = make_teacher(batch), 5.0
+    while batch.running[0]:
+        batch.step(teacher.label())
+        nearest = min(nearest, float(batch.simulator.positions[0, 2]))
+    assert nearest < 4.2 and abs(batch.simulator.positions[0, 2] - 6.1) < 0.2
+    assert batch.state.stopped[0]
 
 
 def test_a_teacher_follows_the_goals_of_several():

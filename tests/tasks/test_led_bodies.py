@@ -25,15 +25,17 @@ class ShortR2RCE(R2RCE):
     max_steps = 4
 
 
-def start_route(*corruptions):
-    """A batch of one route through the hall, at its start."""
+def start_route(*corruptions, starts=((5.0, 0.0, 6.0),), sensors=("rgb", "gps", "compass", "odometry")):
+    """A batch of routes through the hall, one from each of `starts`."""
     task = ShortR2RCE()
     cache = WorldCache(task.embodiment)
     cache.add(draw_world(HALL, scene_id="hall"))
-    path = ((5.0, 0.0, 6.0), (5.0, 0.0, 1.0))
-    route = Episode("route", "hall", path[0], 0.0, InstructionGoal("Go on.", path, "0"), 5.0)
-    batch = NavigationBatch(task, 1, None, ("rgb", "gps", "compass", "odometry"), cache, corruptions)
-    batch.start([0], [route])
+    routes = [
+        Episode("route", "hall", start, 0.0, InstructionGoal("Go on.", (start, (5.0, 0.0, 1.0)), "0"), 5.0)
+        for start in starts
+    ]
+    batch = NavigationBatch(task, len(routes), None, sensors, cache, corruptions)
+    batch.start(range(len(routes)), routes)
     return batch
 
 
@@ -84,3 +86,16 @@ def test_the_estimated_pose_drifts_on_while_a_body_is_led():
     batch.step(np.array([FORWARD]))
     batch.step(np.array([FORWARD]))
     assert not batch.running[0], "steps of the oracle do not count"
+
+
+def test_a_body_that_acts_measures_its_own_step_while_another_is_led():
+    """The first bumps into the wall 0.1 m ahead, the second is led on by 0.25 m."""
+    batch = start_route(starts=((5.0, 0.0, 0.1), (5.0, 0.0, 6.0)), sensors=("odometry", "collided"))
+    batch.step(np.array([FORWARD, TURN_LEFT]))
+    batch.step_unrecorded(np.array([0, FORWARD]), np.array([False, True]))
+    seen = batch.observations
+    east = 0.25 * np.sin(np.radians(15))
+    assert seen["odometry"][0] == pytest.approx([0.1, 0.0, 0.0], abs=1e-3)
+    assert seen["odometry"][1] == pytest.approx([0.25, 0.0, 0.0], abs=1e-6)
+    assert seen["collided"][:, 0].tolist() == [1, 0]
+    assert batch.simulator.positions[1, 0] == pytest.approx(5.0 - east)

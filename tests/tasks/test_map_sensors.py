@@ -1,12 +1,11 @@
 """Maps as observations: what they show of drawn worlds, how long they last, and what they refuse."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from navarena.core.errors import InputError, UnknownNameError
-from navarena.mapping.occupancy import FREE, OCCUPIED
+from navarena.episodes.episode import Episode, InstructionGoal
+from navarena.mapping.occupancy import FREE, OCCUPIED, OccupancyMaps
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
@@ -151,40 +150,73 @@ def test_occupancy_is_drawn_ahead():
     assert set(np.unique(shown)) <= {0, FREE, OCCUPIED}
 
 
+def make_tour(names, own=None):
+    """A batch for tours, and one of two episodes in "rooms": facing a wall, then the one behind it."""
+    task = get_task("ir2r-ce-v1")
+    task.make_sensor = lambda name: own if own is not None and name == own.name else None
+    worlds = WorldCache(task.embodiment)
+    worlds.add(WORLDS[1])
+    paths = ((2.0, 0.0, 5.5), (2.5, 0.0, 5.5)), ((3.0, 0.0, 5.5), (3.5, 0.0, 5.5))
+    tour = [
+        Episode(str(k), "rooms", path[0], yaw, InstructionGoal("Go on.", path, str(k)), 0.5, tour_id="0")
+        for k, (path, yaw) in enumerate(zip(paths, (0.0, np.pi), strict=True))
+    ]
+    return NavigationBatch(task, 1, 1, names, worlds), tour
+
+
+def count_known(batch, tour, names):
+    """Cells of each map that are known at both starts of a tour, and at the first of the next one."""
+    batch.start([0], tour[:1])
+    known = [[np.count_nonzero(batch.observations[name][0]) for name in names]]
+    batch.step(np.array([0]))
+    begun = batch.follow([0], tour[1:])[0]
+    while not begun:
+        begun = batch.step(np.array([0])).arrived[0]
+    for again in (False, True):
+        if again:
+            batch.start([0], tour[:1])
+        known.append([np.count_nonzero(batch.observations[name][0]) for name in names])
+    return np.array(known)
+
+
 @pytest.mark.parametrize("make", [OccupancyMapSensor, SemanticMapSensor])
 def test_lifetimes(make):
-    """An iterative map is the union of its episodes in a scene; an episodic one begins anew."""
+    """An iterative map is the union of the episodes of a tour; the next tour begins anew."""
     counts = {}
     for lifetime in ("episodic", "iterative"):
         sensor = make(lifetime=lifetime)
-        batch, episodes = make_batch(1, (sensor.name,), sensor)
-        one = episodes[0]
-        turned = replace(one, start_yaw=one.start_yaw + np.pi)
-        first = [np.count_nonzero(show(batch, episode, sensor.name)) for episode in (one, turned)]
-        other = next(episode for episode in episodes if episode.scene_id != one.scene_id)
-        show(batch, other, sensor.name)
-        counts[lifetime] = (*first, np.count_nonzero(show(batch, one, sensor.name)))
-    assert counts["episodic"][0] == counts["iterative"][0] == counts["episodic"][2] == counts["iterative"][2]
-    assert counts["iterative"][1] > counts["episodic"][1] > 0
+        counts[lifetime] = count_known(*make_tour((sensor.name,), sensor), (sensor.name,))[:, 0].tolist()
+    episodic, iterative = counts["episodic"], counts["iterative"]
+    assert episodic[0] == iterative[0] == episodic[2] == iterative[2]
+    assert iterative[1] > episodic[1] > 0
+
+
+def look_around(batch, place, yaws, name):
+    """What is observed a turn to the left of each of `yaws`, from `place`, within one episode."""
+    world, seen = batch.simulator.slot_worlds.world(0), []
+    for yaw in yaws:
+        batch.simulator.place([0], [world], np.array([place]), np.array([yaw]))
+        batch.step(np.array([2]))
+        seen.append(batch.observations[name][0].copy())
+    return seen
 
 
 @pytest.mark.parametrize("make", [OccupancyMapSensor, SemanticMapSensor])
 def test_known_maps_are_what_walking_everywhere_makes(make, tmp_path, monkeypatch):
     """Where a map made by looking around in both rooms knows a cell, the known map says the same of it."""
     monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path))
-    sensors = {lifetime: make(lifetime=lifetime) for lifetime in ("iterative", "known")}
+    sensors = {lifetime: make(lifetime=lifetime) for lifetime in ("episodic", "known")}
     shown = {}
     for lifetime, sensor in sensors.items():
         batch, episodes = make_batch(1, (sensor.name,), sensor)
         one = next(episode for episode in episodes if episode.scene_id == "rooms")
+        batch.start([0], [one])
         cells = [(x, z) for z in range(7) for x in range(z % 2, 10, 2) if ROOMS[z][x] == "."]
-        places = [(x + 0.5, 0.0, z + 0.5) for x, z in cells]
-        for place in places if lifetime == "iterative" else []:
-            for yaw in np.arange(0, 2 * np.pi, 1.3):
-                show(batch, replace(one, start_position=place, start_yaw=float(yaw)), sensor.name)
-        views = [show(batch, replace(one, start_yaw=yaw), sensor.name) for yaw in (0.0, 1.0, 2.0)]
+        for x, z in cells if lifetime == "episodic" else []:
+            look_around(batch, (x + 0.5, 0.0, z + 0.5), np.arange(0, 2 * np.pi, 1.3), sensor.name)
+        views = look_around(batch, one.start_position, (0.0, 1.0, 2.0), sensor.name)
         shown[lifetime] = np.stack(views).astype(int)
-    walked, known = shown["iterative"], shown["known"]
+    walked, known = shown["episodic"], shown["known"]
     seen = walked > 0
     assert seen.sum() > 3000
     assert (known[seen] == walked[seen]).mean() > 0.98
@@ -193,21 +225,27 @@ def test_known_maps_are_what_walking_everywhere_makes(make, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("name", ["occupancy_map", "semantic_map"])
 def test_lifetimes_have_names(name):
-    """Asked for by name, an iterative map grows over two episodes, and a known one is the same in both."""
+    """Asked for by name, an iterative map grows over two episodes, and a known one is whole."""
     names = (name, f"{name}_iterative", f"{name}_known")
-    batch, episodes = make_batch(1, names)
-    one = next(episode for episode in episodes if episode.scene_id == "rooms")
-    sizes = np.zeros((2, 3), int)
-    for k, start_yaw in enumerate((0.0, np.pi)):
-        batch.start([0], [replace(one, start_yaw=start_yaw)])
-        sizes[k] = [np.count_nonzero(batch.observations[each][0]) for each in names]
-    assert sizes[0, 0] == sizes[0, 1] and sizes[1, 0] < sizes[1, 1]
-    assert (sizes[:, 2] > 2 * sizes[:, 0]).all()
+    first, second, _ = count_known(*make_tour(names), names)
+    assert first[0] == first[1] and second[0] < second[1]
+    assert first[2] > 2 * first[0] and second[2] > 2 * second[0]
 
 
-def show(batch, episode, name):
-    batch.start([0], [episode])
-    return batch.observations[name][0].copy()
+def test_an_image_is_drawn_into_a_map_once(monkeypatch):
+    """A slot that rests while another begins anew has no new image."""
+    drawn = []
+    monkeypatch.setattr(OccupancyMaps, "update", lambda self, *given: drawn.append(given[-1].tolist()))
+    batch, episodes = make_batch(2, ("occupancy_map",))
+    batch.start([0, 1], episodes[:2])
+    for begin_anew in (False, True):
+        batch.observations  # noqa: B018
+        batch.step(np.array([2, 2]), np.array([True, not begin_anew]))
+        if begin_anew:
+            batch.observations  # noqa: B018
+            batch.start([1], episodes[:1])
+    batch.observations  # noqa: B018
+    assert drawn == [[True, True], [True, True], [True, False], [False, True]]
 
 
 def test_batches_equal_single_slots():

@@ -173,6 +173,8 @@ def test_what_has_no_such_poses_is_refused():
     require_applicable(get_task("ir2r-ce-v1+poses=estimated"), drift, maps)
     with pytest.raises(InputError, match="discrete actions, whose motions are known, for poses=odometry"):
         get_task("objectnav-stretch2023-v1+poses=odometry")
+    with pytest.raises(InputError, match="that offers depth for poses=odometry, got pointnav-v1"):
+        NavigationBatch(get_task("pointnav-v1+track=rgb+poses=odometry"), 1, 1, ("gps",))
     with pytest.raises(InputError, match="on graphs"):
         get_task("r2r-v1+poses=estimated")
     with pytest.raises(UnknownNameError, match="estimated, odometry"):

@@ -52,6 +52,19 @@ def test_where_the_goal_is_may_be_asked_in_pointnav_alone(protocol_id, asked, ex
     assert NavigationBatch(get_task(protocol_id), 1, 1, asked, make_cache()).privileged_sensors == expected
 
 
+@pytest.mark.parametrize(
+    "protocol_id, asked, expected",
+    [
+        ("pointnav-v1+track=rgb", ("rgb", "depth", "occupancy_map", "gps"), ("depth", "occupancy_map")),
+        ("pointnav-v1", ("rgb", "depth", "occupancy_map", "gps", "compass"), ()),
+        ("pointnav-habitat2020-v1", ("depth", "gps", "compass", "odometry"), ("gps", "compass")),
+        ("objectnav-habitat2020-v1", ("gps", "compass"), ()),
+    ],
+)
+def test_what_a_protocol_does_not_offer_is_privileged(protocol_id, asked, expected):
+    assert NavigationBatch(get_task(protocol_id), 1, 1, asked, make_cache()).privileged_sensors == expected
+
+
 class Liar(Agent):
     """Asks for the true pose only when it is made, and says that it is honest."""
 

@@ -126,7 +126,7 @@ def test_rows_are_equally_likely_and_keep_what_the_protocol_has():
 
 
 def test_bad_mixtures_are_refused():
-    for text in ("lower_fov", "pyrobot:teleport", "goal_image_noise"):
+    for text in ("lower_fov", "pyrobot:teleport", "goal_image_noise", "instruction_word_drop:5"):
         with pytest.raises(InputError, match=f"in a mixture, got '{text}.*; hold it out"):
             make_mixture((), (), ("clean", text))
     with pytest.raises(UnknownNameError, match="spatterr"):

@@ -4,7 +4,7 @@ import enum
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ class Boundary(enum.IntEnum):
     The members are ordered: memory that lasts for one of them is dropped at that boundary
     and at every greater one. An agent that maps a scene drops its map at SCENE; one without
     memory beyond an episode clears itself at EPISODE, TOUR and SCENE, and goes on at SUBTASK.
+    Where memory is never forgotten, the next episode of a scene comes after a SUBTASK (see `EpisodeStarts`).
     """
 
     SUBTASK = 0
@@ -51,6 +52,26 @@ class Start:
     def generator(self, name: str) -> np.random.Generator:
         """The random stream of this episode for the agent `name`, whatever the slot and the batch."""
         return make_generator("agent", name, self.seed, scene_name(self.scene_id), self.episode_id)
+
+
+class EpisodeStarts:
+    """The episodes that run in the slots of an agent whose memory is bound to where they began.
+
+    Where memory outlasts an episode, the next one of a scene is announced like a sub-task, although its body
+    is put elsewhere: maps and poses in the frame of the start must begin anew.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[int, str] = {}
+
+    def mark(self, start: Start) -> Start:
+        """`start`, with the boundary EPISODE at least where it begins another episode than ran in its slot.
+
+        It is called once for each start.
+        """
+        is_same = self._ids.get(start.slot) == start.episode_id
+        self._ids[start.slot] = start.episode_id
+        return start if is_same else replace(start, boundary=max(start.boundary, Boundary.EPISODE))
 
 
 class Agent(ABC):
@@ -102,6 +123,11 @@ class Agent(ABC):
     def with_options(cls, text: str) -> type["Agent"]:
         """The agent with the options of `NAME?text`; raises InputError for unknown options."""
         raise InputError(f"expected no options behind {cls.__name__}, got {text!r}")
+
+    @property
+    def adapts(self) -> bool:
+        """Whether it learns from a calibration."""
+        return type(self).adapt is not Agent.adapt
 
     def adapt(self, env: CalibrationEnv) -> None:
         """Called once before `attach`, when a calibration was asked for: learn from `env`, without rewards.

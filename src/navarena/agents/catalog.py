@@ -57,4 +57,7 @@ AGENT_FILES = Registry(
     },
     "navarena.agent_files",
 )
-"""KIND of the agents KIND:PATH -> function of PATH that returns the class of the agent."""
+"""KIND of the agents KIND:PATH -> function of PATH that returns the class of the agent.
+
+One that leads another agent takes `task` and `patience`, too, as `declare_agent` does.
+"""

@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
+from navarena.agents.agent import Agent, Boundary, EpisodeStarts, Start, require_actions, require_discrete
 from navarena.agents.explorers.adaptive import LEFT, RIGHT, SENSORS, WALK, is_free_ahead
 from navarena.agents.forwarding import ForwardingAgent
+from navarena.core.errors import InputError
 from navarena.core.geometry import wrap_angle
 from navarena.core.seeding import make_generator
 from navarena.simulation.body import Embodiment
@@ -128,7 +129,7 @@ class CompensatingAgent(ForwardingAgent):
     each scene what actions do. While acting it adds up how far the heading is from the one that was asked
     for, by what it learned, and turns in between as soon as that brings it nearer: against a drift by the
     usual turn to the other side, after a failed turn by as many turns to the other side as make it up. The
-    other agent is not asked meanwhile.
+    other agent is not asked meanwhile, nor told: with these turns its last action did what it asked for.
 
     Args:
         inner: the agent that acts.
@@ -146,16 +147,27 @@ class CompensatingAgent(ForwardingAgent):
         self.models: dict[str, MotionModel] = {}
         self._task, self._seed = task, seed
         self._index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
+        self._episodes = EpisodeStarts()
         self._here: dict[int, MotionModel | None] = {}
         self._errors: dict[int, float] = {}
         self._corrections: dict[int, int] = {}
 
+    @property
+    def adapts(self) -> bool:
+        return True
+
     def adapt(self, env: CalibrationEnv) -> None:
-        """Estimate the motion of each action in `env`."""
+        """Estimate the motion of each action in `env`; raises InputError for an agent that adapts itself."""
+        if self._inner.adapts:
+            raise InputError(
+                "expected an agent that does not adapt itself behind compensating:, got "
+                f"{type(self._inner).__name__}, and the calibration serves one of them; leave its adaptation "
+                "or compensating: out"
+            )
         self.models = detect(env, self._task, make_generator("compensating", "adapt", self._seed))
 
     def reset(self, starts: Sequence[Start]) -> None:
-        for start in starts:
+        for start in map(self._episodes.mark, starts):
             if start.boundary >= Boundary.EPISODE:
                 self._here[start.slot] = self.models.get(start.scene_id)
                 self._errors[start.slot] = 0.0

@@ -14,6 +14,7 @@ from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
+from navarena.tasks.teacher import find_other_places
 
 
 class DeadReckoning:
@@ -136,9 +137,8 @@ class ExpertAgent(Agent):
     def _go_elsewhere(self, slot: int) -> None:
         """Plan to another place of the goal: from here it cannot be finished. Declare if none is left."""
         batch = self._require_batch()
-        places = batch.state.goal_places[slot]
-        away = np.linalg.norm(places - batch.simulator.positions[slot], axis=1)
-        left = places[away > self._task.success_distance + self._task.embodiment.forward_step]
+        reach = self._task.success_distance + self._task.embodiment.forward_step
+        left = find_other_places(batch.state.goal_places[slot], batch.simulator.positions[slot], reach)
         if len(left):
             self._plan(np.array([slot]), [left])
 

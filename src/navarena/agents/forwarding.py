@@ -1,11 +1,11 @@
 """Base class of agents that let another agent act and change what it sees or does."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from navarena.agents.agent import Agent, Start
 from navarena.tasks.calibration_env import CalibrationEnv
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions
 
 
 class ForwardingAgent(Agent):
@@ -16,26 +16,18 @@ class ForwardingAgent(Agent):
 
     Args:
         inner: the other agent.
-
-    Attributes:
-        inner_name: its name, where the class is made for one; empty where whoever declares it knows.
     """
-
-    inner_name: ClassVar[str] = ""
-
-    @classmethod
-    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """Those of the other agent."""
-        if not cls.inner_name:
-            return ()
-        from navarena.agents.loading import declare_agent
-
-        inputs = declare_agent(cls.inner_name, task).privileged_inputs
-        return tuple(name for name in inputs if name not in cls.privileged_inputs)
 
     def __init__(self, inner: Agent) -> None:
         self.sensors, self.calibration_sensors = inner.sensors, inner.calibration_sensors
+        self.privileged = self.privileged or inner.privileged
+        self.privileged_inputs = tuple(dict.fromkeys((*inner.privileged_inputs, *self.privileged_inputs)))
         self._inner = inner
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the other agent does."""
+        return self._inner.adapts
 
     def adapt(self, env: CalibrationEnv) -> None:
         """Let the other agent adapt."""

@@ -1,9 +1,10 @@
 """Loading of agents by name.
 
 NAME                        registered (`navarena list agents`)
-module:Class                anything that Python can import
+module:Class                anything that Python can import; agents of one environment take
+?sensors=rgb,depth,semantic behind it
 habitat:module:Class        the same, for agents of the field's standard interface; they are known
-without the prefix, too, which takes ?sensors=rgb,depth,semantic behind it
+without the prefix, too
 checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions, as behind the
 name of one that is registered
 vlm?url=URL&model=NAME      a language model that sees, behind HTTP
@@ -21,11 +22,11 @@ import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENT_FILES, AGENTS, HUMAN, INSTALL_SHIPPED, SHIPPED
-from navarena.agents.compensation import CompensatingAgent
 from navarena.agents.declaration import UNDECLARED, Declaration, join_hashes, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
@@ -53,7 +54,8 @@ def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float 
 
     A class that takes two arguments is called as Class(task, seed), one that takes none as
     Class(). A SingleAgent, or an agent of the standard interface, is wrapped: one for each slot of the
-    batch. Agents elsewhere may take `patience` seconds to answer; None means as long as they like.
+    batch. Agents elsewhere may take `patience` seconds to answer; None means as long as they like. It is
+    given to classes with an argument of this name.
 
     Raises UnknownNameError for an unknown name, InputError for what is no agent, and
     AgentUnreachableError when nobody answers at an address.
@@ -61,33 +63,39 @@ def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float 
     if isinstance(name, Agent):
         return name
     if not isinstance(name, str):
-        return _make_agent(name_of(name), find_agent(name, task), task, seed)
+        return _make_agent(name_of(name), find_agent(name, task), task, seed, patience)
     if name.startswith(ORACLE_STOP):
         inner = load_agent(name.removeprefix(ORACLE_STOP), task, seed, patience)
         return OracleStopAgent(inner, require_body_task(task))
     if name.startswith(COMPENSATING):
+        from navarena.agents.compensation import CompensatingAgent  # brings what maps, which few runs need
+
         inner = load_agent(name.removeprefix(COMPENSATING), task, seed, patience)
         return CompensatingAgent(inner, require_body_task(task), seed)
     if name.startswith(REMOTE):
         return RemoteAgent(Connection(name, patience), require_body_task(task), seed)
     if name.startswith(PROCESS):
-        bare = name.removeprefix(PROCESS)
+        bare = _require_inside(name)
         _require_unprivileged(bare, declare_agent(bare))
         return ProcessAgent(bare, require_body_task(task), seed, patience)
-    return _make_agent(name, find_agent(name, task), task, seed)
+    return _make_agent(name, find_agent(name, task, patience), task, seed, patience)
 
 
-def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> Agent:
+def _make_agent(
+    name: str, target: Callable[..., Any], task: TaskRules, seed: int, patience: float | None
+) -> Agent:
     """The Agent that `target`, called `name`, makes for `task`."""
-    make = _bind(name, target, task, seed)
+    make = _bind(name, target, task, seed, patience)
     if isinstance(target, type) and issubclass(target, SingleAgent):
-        return wrap(make, sensors=target.sensors)
+        return wrap(make, sensors=_sensors_of(name, target))
     agent = guard(name, "made", make)
     if isinstance(agent, Agent):
+        if "?" in name and not isinstance(target, type):
+            raise InputError(f"expected no options behind a function that makes an Agent, got {name!r}")
         return agent
     again = _first(agent, make)
     if isinstance(agent, SingleAgent):
-        return wrap(again, sensors=agent.sensors)
+        return wrap(again, sensors=_sensors_of(name, agent))
     if isinstance(agent, StandardAgent):
         in_space = require_body_task(task)
         offered = _sensors_of(name, agent) or in_space.sensors
@@ -132,7 +140,8 @@ def declare_agent(
         return declare_agent(name.removeprefix(COMPENSATING), task, patience)
     if name.startswith(REMOTE):
         return UNDECLARED if task is None else declare_remote(name, require_body_task(task), patience)
-    return _declare(find_agent(name.removeprefix(PROCESS), task), task)
+    bare = _require_inside(name) if name.startswith(PROCESS) else name
+    return _declare(find_agent(bare, task, patience), task)
 
 
 def _declare(target: Any, task: TaskRules | None) -> Declaration:
@@ -150,10 +159,13 @@ def _declare(target: Any, task: TaskRules | None) -> Declaration:
     return declared.looking_at(*beyond) if beyond else declared
 
 
-def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) -> Callable[..., Any]:
+def find_agent(
+    name: str | Callable[..., Any], task: TaskRules | None = None, patience: float | None = None
+) -> Callable[..., Any]:
     """The factory of the agent `name`: a class, or a function that returns an agent.
 
     Of agents that come in two forms, the one that fits `task`: for bodies in scenes, or on navigation graphs.
+    An agent elsewhere that one of a file leads is asked what it is; it may take `patience` seconds to answer.
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent for the task.
     """
@@ -161,7 +173,9 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
     if isinstance(name, str):
         kind, _, path = name.partition(":")
         if path and kind in AGENT_FILES:
-            target = guard(name, "opened", AGENT_FILES.get(kind), path)
+            find = AGENT_FILES.get(kind)
+            context = _choose_known(inspect.signature(find), task=task, patience=patience)
+            target = guard(name, "opened", partial(find, path, **context))
         else:
             bare, _, options = name.removeprefix(HABITAT).partition("?")
             target = guard(name, "imported", load_target if ":" in bare else _get_registered, bare)
@@ -205,18 +219,26 @@ def _fits(target: object, task: TaskRules) -> bool:
     return bool(getattr(target, kind, True))
 
 
-def _bind(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> Callable[[], Any]:
+def _choose_known(signature: inspect.Signature, **arguments: Any) -> dict[str, Any]:
+    """Those of `arguments` that a signature has by their names."""
+    return {name: value for name, value in arguments.items() if name in signature.parameters}
+
+
+def _bind(
+    name: str, target: Callable[..., Any], task: TaskRules, seed: int, patience: float | None
+) -> Callable[[], Any]:
     """A call of `target` with the arguments it takes."""
     try:
         signature = inspect.signature(target)
     except ValueError as error:
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}") from error
+    context = _choose_known(signature, patience=patience)
     for arguments in ((task, seed), ()):
         try:
-            signature.bind(*arguments)
+            signature.bind(*arguments, **context)
         except TypeError:
             continue
-        return lambda: target(*arguments)
+        return partial(target, *arguments, **context)
     raise InputError(
         f"expected agent {name!r} to take (task, seed) or nothing, got {name}{signature}; name a function "
         "without arguments that makes it"
@@ -229,14 +251,30 @@ def _first(agent: Any, make: Callable[[], Any]) -> Callable[[], Any]:
     return lambda: next(ready)
 
 
-def _sensors_of(name: str, agent: StandardAgent) -> tuple[str, ...]:
-    """Sensor names of a standard agent: typed, or its attribute; empty if neither is given."""
+def _sensors_of(name: str, agent: Any) -> tuple[str, ...]:
+    """Sensor names of a SingleAgent or standard agent: typed, or its attribute; empty if neither is given."""
     _, mark, typed = name.partition(_SENSORS_MARK)
     if mark:
         return tuple(typed.split(","))
     if "?" in name:
         raise InputError(f"expected {_SENSORS_MARK}rgb,depth,... behind an agent, got {name!r}")
     return read_declaration(agent).sensors
+
+
+def _require_inside(name: str) -> str:
+    """What stands behind "process:"; raises InputError for what must stand before it, or has its own."""
+    bare = name.removeprefix(PROCESS)
+    outer = next((one for one in (ORACLE_STOP, COMPENSATING) if bare.startswith(one)), "")
+    if outer:
+        raise InputError(
+            f"expected {outer}{PROCESS}{bare.removeprefix(outer)}, got {name!r}; {outer} acts in the "
+            "process of the evaluation"
+        )
+    if bare.startswith((PROCESS, *REMOTE)):
+        raise InputError(
+            f"expected an agent of this process behind {PROCESS}, got {name!r}; leave the prefix out"
+        )
+    return bare
 
 
 def _require_unprivileged(name: str, declaration: Declaration) -> None:

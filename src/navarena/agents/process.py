@@ -65,6 +65,15 @@ class ProcessAgent(Agent):
         actions: Actions = self._call(self._remote.act, observations, active)
         return actions
 
+    def forgo_declaration(self) -> None:
+        self._call(self._remote.forgo_declaration)
+
+    def overrule(self, actions: Actions) -> None:
+        self._call(self._remote.overrule, actions)
+
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
+        return self._remote.episode_costs(slot)
+
     def _read_address(self, seconds: float | None) -> str | None:
         """The line that the child writes when it listens; empty when it ended, None after `seconds`."""
         lines: list[bytes] = []

@@ -8,10 +8,16 @@ import sys
 import threading
 from typing import Any
 
+from navarena.agents.agent import Boundary, Start
 from navarena.agents.loading import load_agent
 from navarena.agents.serve import Host, make_server
 from navarena.core.errors import NavarenaError
 from navarena.tasks.catalog import get_task
+
+
+def make_start(boundary: int, **fields: Any) -> Start:
+    """The start of the fields of a message."""
+    return Start(boundary=Boundary(boundary), **fields)
 
 
 def main(name: str, protocol: str, seed: str) -> None:
@@ -34,7 +40,7 @@ def main(name: str, protocol: str, seed: str) -> None:
     def make() -> Any:
         return first.pop() if first else load_agent(name, task, int(seed))
 
-    server = make_server(Host(make))
+    server = make_server(Host(make, make_start))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         to_parent.write(f"http://127.0.0.1:{server.server_port}\n")

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.agents.agent import Agent, Start
+from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import Declaration, read_declaration
 from navarena.agents.habitat import our_sensors, read_action, read_command
 from navarena.agents.serve import VERSION, encode_array
@@ -56,6 +56,13 @@ class _OpenAnswer(msgspec.Struct):
     trained_with: tuple[str, ...] = ()
     resizes: tuple[str, ...] = ()
     model_sha256: str = ""
+    hooks: tuple[str, ...] = ()
+
+
+class _ActAnswer(msgspec.Struct):
+    """Answer to /act beside the actions."""
+
+    costs: tuple[dict[str, float], ...] = ()
 
 
 class _TimedSocket(socket.socket):
@@ -174,21 +181,41 @@ class RemoteAgent(Agent):
     def __init__(self, connection: Connection, task: Task, seed: int = 0) -> None:
         self._connection, self._task = connection, task
         self._session = secrets.token_hex(8)
-        opened = open_session(connection, self._session, task, seed)
+        opened, self._hooks = open_session(connection, self._session, task, seed)
         weakref.finalize(self, _part, connection, self._session)
         self.sensors = our_sensors(opened.sensors or task.sensors)
         self.privileged, self.privileged_inputs = opened.privileged, opened.privileged_inputs
         self.trained_with, self.resizes = opened.trained_with, opened.resizes
         self.model_sha256 = opened.model_sha256
+        self._costs: dict[int, dict[str, float]] = {}
+
+    def forgo_declaration(self) -> None:
+        self._tell("forgo_declaration")
+
+    def overrule(self, actions: Actions) -> None:
+        self._tell("overrule", actions=actions.tolist())
+
+    def episode_costs(self, slot: int) -> Mapping[str, float]:
+        """The costs that came with the last action of the episode."""
+        return self._costs.get(slot, {})
+
+    def _tell(self, hook: str, **message: Any) -> None:
+        """Call a method of the agent elsewhere, if it has it."""
+        if hook in self._hooks:
+            self._connection.ask(f"/{hook}", {"session": self._session, **message})
 
     def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                self._costs.pop(start.slot, None)
         messages = [{**vars(start), "boundary": int(start.boundary)} for start in starts]
         self._connection.ask("/reset", {"session": self._session, "starts": messages})
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         sent = {name: encode_array(value) for name, value in observations.items()}
         message = {"session": self._session, "observations": sent, "active": active.tolist()}
-        answers = self._connection.ask("/act", message).get("actions")
+        answer = self._connection.ask("/act", message)
+        answers = answer.get("actions")
         if not isinstance(answers, list) or len(answers) != len(active):
             found = len(answers) if isinstance(answers, list) else reprlib.repr(answers)
             raise ActionError(f"expected a list of {len(active)} actions from the agent, got {found}")
@@ -203,11 +230,27 @@ class RemoteAgent(Agent):
             ):  # one that no int64 holds may be among them
                 action = -1
             actions[slot] = action
+        self._note_costs(answer, active)
         return actions
 
+    def _note_costs(self, answer: Mapping[str, Any], active: Bool[np.ndarray, "n"]) -> None:
+        """Keep the costs in an answer to /act; raises ActionError for what are none."""
+        try:
+            costs = msgspec.convert(answer, _ActAnswer).costs
+        except msgspec.ValidationError as error:
+            raise ActionError(
+                f"expected costs of each slot by name from the agent, got others ({error})"
+            ) from error
+        self._costs |= {slot: one for slot, one in enumerate(costs[: len(active)]) if active[slot]}
 
-def open_session(connection: Connection, session: str, task: Task, seed: int) -> Declaration:
-    """Send the task to the agent and read its declaration; raises InputError for another protocol version."""
+
+def open_session(
+    connection: Connection, session: str, task: Task, seed: int
+) -> tuple[Declaration, tuple[str, ...]]:
+    """Send the task to the agent; its declaration, and which methods it has beside `reset` and `act`.
+
+    Raises InputError for another protocol version.
+    """
     message = {
         "version": VERSION,
         "session": session,
@@ -232,7 +275,7 @@ def open_session(connection: Connection, session: str, task: Task, seed: int) ->
             f"expected an agent of message version {VERSION} at {connection.address}, got "
             f"{answer.version}; serve it with navarena.agents.serve of this version"
         )
-    return read_declaration(answer)
+    return read_declaration(answer), answer.hooks
 
 
 def _part(connection: Connection, session: str) -> None:
@@ -246,6 +289,6 @@ def _part(connection: Connection, session: str) -> None:
 def declare_remote(address: str, task: Task, patience: float | None = None) -> Declaration:
     """The declaration of the agent at `address`, within `patience`; the session is closed again."""
     connection, session = Connection(address, patience), secrets.token_hex(8)
-    declared = open_session(connection, session, task, 0)
+    declared, _ = open_session(connection, session, task, 0)
     _part(connection, session)
     return declared

@@ -36,6 +36,9 @@ VERSION = 1
 EPISODE = 1
 """The boundary at which single agents are reset (navarena.Boundary.EPISODE)."""
 
+HOOKS = ("forgo_declaration", "overrule")
+"""Methods that a batch agent may have beside `reset` and `act`, each behind a path of its own."""
+
 NUMBERS = "biuf"
 """Kinds of arrays that travel: bool, int, uint and float."""
 
@@ -60,10 +63,13 @@ class Host:
     Args:
         make: makes an agent; called with the message that opened the session if it takes one argument,
             else without arguments.
+        make_start: makes a start of its fields, which batch agents are reset by.
     """
 
-    def __init__(self, make: "Callable[..., Any]") -> None:
-        self._make = make
+    def __init__(
+        self, make: "Callable[..., Any]", make_start: "Callable[..., Any]" = SimpleNamespace
+    ) -> None:
+        self._make, self._make_start = make, make_start
         self._takes_opening = _takes(make, 1)
         self._sessions: dict[str, _Session] = {}
 
@@ -71,9 +77,10 @@ class Host:
         """The answer to a message sent to `path`; raises LookupError for an unknown path or session."""
         if path == "/open":
             agent = self._make(message) if self._takes_opening else self._make()
-            self._sessions[message["session"]] = _Session(agent)
+            self._sessions[message["session"]] = session = _Session(agent)
             return {
                 "version": VERSION,
+                "hooks": session.hooks,
                 "sensors": list(getattr(agent, "sensors", None) or ()),
                 "privileged_inputs": list(getattr(agent, "privileged_inputs", ())),
                 "trained_with": list(getattr(agent, "trained_with", ())),
@@ -86,11 +93,18 @@ class Host:
         session = self._sessions[message["session"]]
         with session.lock:
             if path == "/reset":
-                session.reset([SimpleNamespace(**start) for start in message["starts"]])
+                session.reset([self._make_start(**start) for start in message["starts"]])
+                return {}
+            if path == "/forgo_declaration":
+                session.agent.forgo_declaration()
+                return {}
+            if path == "/overrule":
+                session.agent.overrule(np.array(message["actions"]))
                 return {}
             if path == "/act":
                 seen = {name: decode_array(value) for name, value in message["observations"].items()}
-                return {"actions": session.act(seen, np.array(message["active"], bool))}
+                active = np.array(message["active"], bool)
+                return {"actions": session.act(seen, active), "costs": session.costs(active)}
         raise LookupError(path)
 
 
@@ -99,28 +113,35 @@ class _Session:
 
     def __init__(self, agent: Any) -> None:
         self.lock = threading.Lock()
-        self._agent, self._spare = agent, [agent]
+        self.agent, self._spare = agent, [agent]
         self._is_batched = _takes(agent.act, 2)
+        self.hooks = [name for name in HOOKS if self._is_batched and hasattr(agent, name)]
         self._slots: dict[int, Any] = {}
 
-    def reset(self, starts: "list[SimpleNamespace]") -> None:
+    def reset(self, starts: "list[Any]") -> None:
         if self._is_batched:
-            self._agent.reset(starts)
+            self.agent.reset(starts)
             return
         for start in starts:
             if start.slot not in self._slots:
-                self._slots[start.slot] = self._spare.pop() if self._spare else type(self._agent)()
+                self._slots[start.slot] = self._spare.pop() if self._spare else type(self.agent)()
             if start.boundary >= EPISODE:
                 self._slots[start.slot].reset()
 
     def act(self, seen: "dict[str, np.ndarray]", active: "np.ndarray") -> Any:
         if self._is_batched:
-            return _plain(self._agent.act(seen, active))
+            return _plain(self.agent.act(seen, active))
         answers: list[Any] = [None] * len(active)
         for slot in np.flatnonzero(active).tolist():
             own = {name: value[slot].copy() for name, value in seen.items()}
             answers[slot] = _one(self._slots[slot].act(own))
         return answers
+
+    def costs(self, active: "np.ndarray") -> "list[dict[str, float]]":
+        """Of the current episode in each slot, by batch agents that count them; none of idle slots."""
+        if not (self._is_batched and hasattr(self.agent, "episode_costs")):
+            return []
+        return [_costs(self.agent.episode_costs(slot)) if runs else {} for slot, runs in enumerate(active)]
 
 
 def _one(answer: Any) -> Any:
@@ -131,6 +152,10 @@ def _one(answer: Any) -> Any:
         return _plain(answer.item())  # arrays, and tensors of any library
     except Exception:
         return _plain(answer)
+
+
+def _costs(found: Any) -> "dict[str, float]":
+    return {str(name): float(value) for name, value in found.items()}
 
 
 def _plain(answer: Any) -> Any:

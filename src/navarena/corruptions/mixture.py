@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions.catalog import join_corruptions
-from navarena.corruptions.corruption import CameraCorruption, Corruption, GoalCorruption, MotionCorruption
+from navarena.corruptions.corruption import (
+    CameraCorruption,
+    Corruption,
+    GoalCorruption,
+    InstructionCorruption,
+    MotionCorruption,
+)
 from navarena.corruptions.suites import CLEAN_NAME
 
 JOIN = "+"
 """Stands between the corruptions of a row, as in "spatter:5+motion_drift"."""
+
+OF_WHOLE_BATCHES = (CameraCorruption, GoalCorruption, InstructionCorruption)
+"""Corruptions that all episodes of a batch have, or none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ def make_mixture(own: Sequence[str], always: Sequence[str], rows: Sequence[str])
         rows: at least one.
 
     Raises UnknownNameError and InputError for bad texts, and InputError for corruptions that change a whole
-    batch: of cameras, of goals, and of motion that stays when it is blocked.
+    batch: of cameras, of goals and instructions, and of motion that stays when it is blocked.
     """
     texts = [() if row == CLEAN_NAME else tuple(row.split(JOIN)) for row in rows]
     found = [join_corruptions(own, (*always, *row)) for row in texts]
@@ -48,7 +57,7 @@ def make_mixture(own: Sequence[str], always: Sequence[str], rows: Sequence[str])
     fixed = join_corruptions(own, always)
     for text, one in mixed.items():
         stays = isinstance(one, MotionCorruption) and one.stays_when_blocked
-        if text not in fixed and (stays or isinstance(one, CameraCorruption | GoalCorruption)):
+        if text not in fixed and (stays or isinstance(one, OF_WHOLE_BATCHES)):
             raise InputError(
                 f"expected corruptions of images, motion and poses in a mixture, got {text!r}, which changes "
                 "all episodes of a batch; hold it out, or train with it alone (corruptions)"

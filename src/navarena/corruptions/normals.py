@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 from jaxtyping import Float32
-from scipy.special import ndtri
 
 LEVELS = 65_536
 """As many equally likely values: 16 random bits a number. What is added to bytes needs no more, and
@@ -22,6 +21,8 @@ def draw_normals(generator: np.random.Generator, *shape: int) -> Float32[np.ndar
 
 @cache
 def _quantiles() -> Float32[np.ndarray, "levels"]:
+    from scipy.special import ndtri  # SciPy: slow to import, and needed for noise only
+
     table = ndtri((np.arange(LEVELS) + 0.5) / LEVELS)
     table /= table.std()
     table.flags.writeable = False

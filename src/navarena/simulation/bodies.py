@@ -15,6 +15,7 @@ class Bodies:
         tilts: (N,) float64 radians, upwards, of the cameras.
         collided: (N,) bool, whether the last step was cut short.
         moved: (N,) bool, whether the last step changed the position.
+        unseen: (N,) bool, which have acted or been placed since the sensors of the task last looked at them.
         triangles: (N,) int32, of the navmesh, under each body; -1 = not known yet.
         start_positions, start_yaws: (N, 3) and (N,) float64, pose at the last placement; the
             frame of gps and compass.
@@ -33,6 +34,7 @@ class Bodies:
     tilts: Float[np.ndarray, "n"]
     collided: Bool[np.ndarray, "n"]
     moved: Bool[np.ndarray, "n"]
+    unseen: Bool[np.ndarray, "n"]
     triangles: Int32[np.ndarray, "n"]
     start_positions: Float[np.ndarray, "n 3"]
     start_yaws: Float[np.ndarray, "n"]
@@ -51,6 +53,7 @@ class Bodies:
         self.tilts = np.zeros(count)
         self.collided = np.zeros(count, bool)
         self.moved = np.zeros(count, bool)
+        self.unseen = np.zeros(count, bool)
         self.triangles = np.full(count, -1, np.int32)
         self.start_positions = np.zeros((count, 3))
         self.start_yaws = np.zeros(count)
@@ -81,6 +84,16 @@ class Bodies:
         self.triangles[slots] = -1
         self.collided[slots] = False
         self.moved[slots] = False
+        self.unseen[slots] = True
+
+    def save_row(self, slot: int) -> dict[str, np.ndarray]:
+        """Copies of the row `slot` of each array, by its name; for `restore_row`."""
+        return {name: array[slot : slot + 1].copy() for name, array in vars(self).items()}
+
+    def restore_row(self, slot: int, saved: dict[str, np.ndarray]) -> None:
+        """Write rows that `save_row` copied back."""
+        for name, row in saved.items():
+            getattr(self, name)[slot] = row[0]
 
     def begin_step(self) -> None:
         """Remember the poses, from which odometry gives the motion of a step, however it is made."""

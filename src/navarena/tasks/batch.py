@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.core.errors import ActionError, InputError, UnknownNameError, unknown_name
+from navarena.core.errors import ActionError, InputError
 from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.mixture import make_mixture
 from navarena.episodes.episode import Episode
@@ -18,17 +18,16 @@ from navarena.metrics.effort import measure_path
 from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.corruption import make_pipeline
 from navarena.simulation.device_images import ON_CPU, RenderDevice
-from navarena.simulation.observation_sources import find_sources
-from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
+from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.odometry import OdometryStage
 from navarena.tasks.oracle_phases import OraclePhases
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.saved_state import Name, dump_state, load_state
-from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
+from navarena.tasks.sensors.catalog import find_body_sensors, find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
+from navarena.tasks.sensors.privileged import find_privileged, offers_channel
 from navarena.tasks.task import Actions, Phase, StepResult, Task, TaskState, require_state
 
 
@@ -51,7 +50,7 @@ class NavigationBatch:
     Attributes:
         specs: name -> shape, type and bounds of each observation.
         simulator: the bodies.
-        privileged_sensors: names of those sensors that show what no body of a protocol measures.
+        privileged_sensors: names of those sensors that show what no observation of the protocol gives.
     """
 
     def __init__(
@@ -73,9 +72,13 @@ class NavigationBatch:
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
-        of_body = _find_sensors(task, others)
-        privileged = {name for name, sensor in goals.items() if sensor.is_privileged(task.sensors)}
-        privileged |= {name for name in others if any(sensor.privileged for sensor in of_body[name])}
+        of_body = find_body_sensors(task, others)
+        if task.images.poses == "odometry" and not offers_channel(task, "depth"):
+            raise InputError(
+                f"expected a protocol that offers depth for poses=odometry, got {task.protocol_id}; choose "
+                "poses=estimated"
+            )
+        privileged = find_privileged(task, of_body, goals)
         self.privileged_sensors = tuple(name for name in self.sensors if name in privileged)
         self.state: TaskState = task.make_state(slots)
         for name, sensor in goals.items():
@@ -147,6 +150,7 @@ class NavigationBatch:
         if not self._fresh:
             for sensor in self._goal_sensors:
                 sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
+            self.simulator.bodies.unseen[:] = False
             self._fresh = True
         return MappingProxyType({**seen, **self._goals_seen})
 
@@ -275,7 +279,8 @@ class NavigationBatch:
     def step_unrecorded(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
         """Move bodies outside the rules, exactly as commanded: nothing is judged, counted or recorded.
 
-        Corruptions of images and estimated poses go on; those of motion do not act.
+        Corruptions of images and estimated poses go on; those of motion do not act. The bodies of other slots
+        keep what they measured in their own last step.
 
         Args:
             actions: (N,) indices into `task.actions`; rows of other slots are ignored.
@@ -283,13 +288,19 @@ class NavigationBatch:
 
         Raises ActionError for an action out of range.
         """
-        self.simulator.bodies.begin_step()
+        bodies, others = self.simulator.bodies, ~active
+        measured = bodies.last_positions, bodies.last_yaws, bodies.collided, bodies.moved
+        kept = [array[others] for array in measured]
         self.simulator.step(actions, active, exact=True)
+        for array, rows in zip(measured, kept):
+            array[others] = rows
         self._end_step(actions, active)
         self._fresh = False
 
     def _end_step(self, actions: Actions, active: Bool[np.ndarray, "n"]) -> None:
-        """The bodies `active` (N,) have moved: count the step, and let poses be estimated."""
+        """The bodies `active` (N,) have acted: count the step, and let them be observed anew."""
+        self.simulator.bodies.unseen |= active
+        self.simulator.observer.expire(active)
         if self._pipeline is not None:
             self._pipeline.end_step(np.flatnonzero(active), self.simulator.bodies)
         if self._odometry is not None:
@@ -304,6 +315,7 @@ class NavigationBatch:
             named["navmesh", world.scene_id] = world.navmesh
         changing = {
             "scenes": [worlds[k].scene_id if k >= 0 else None for k in row.tolist()],
+            "goals": [self.state.goal_fields.goals(slot) for slot in range(self.slots)],
             "extras": self.simulator.observer.extras,
             "parts": [vars(one) for one in self._changing_parts()],
             "pipeline": None if self._pipeline is None else self._pipeline.save_state(),
@@ -333,8 +345,8 @@ class NavigationBatch:
         for one, values in zip(self._changing_parts(), changing["parts"], strict=True):
             vars(one).update(values)
         for slot, world in zip(rows.tolist(), worlds):
-            if len(self.state.goal_places[slot]):
-                self.state.goal_fields.set_goals(slot, world.navmesh, self.state.goal_places[slot])
+            if (goals := changing["goals"][slot]) is not None:
+                self.state.goal_fields.set_goals(slot, world.navmesh, goals)
         if self._pipeline is not None:
             self._pipeline.restore_state(changing["pipeline"], self.simulator.slot_worlds)
         self.simulator.show(changing["extras"])
@@ -379,14 +391,3 @@ class NavigationBatch:
         rates = BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed)
         track = self._recorder.trajectory(slot, self.state, self.task.success_distance, rates, shortest)
         return self.task.complete(track, self.state, slot)
-
-
-def _find_sensors(task: Task, names: Sequence[str]) -> dict[str, list[Sensor]]:
-    """Name -> sensors of the body; raises UnknownNameError, with the nearest of all, where none answers."""
-    found = {}
-    for name in names:
-        try:
-            found[name] = [one.sensor for one in find_sources(task.camera_body, name, task.find_sensor)]
-        except UnknownNameError as error:
-            raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error
-    return found

@@ -40,13 +40,19 @@ class CalibrationEnv:
         slots: N.
         steps_left: of the budget; a step of all environments takes N.
 
-    Every look at rewards, distances, success or the world behind the observations raises InputError.
+    Every look at rewards, distances, success or the world behind the observations raises InputError, and so
+    does a batch whose sensors are privileged.
     """
 
     def __init__(self, batch: NavigationBatch, episodes: Sequence[Episode], steps: int) -> None:
         if not episodes or steps < 1:
             raise InputError(
                 f"expected episodes and steps to adapt in, got {len(episodes)} episodes and {steps} steps"
+            )
+        if batch.privileged_sensors:
+            raise InputError(
+                "expected sensors for calibration that show no more than observations of the protocol, got "
+                f"{', '.join(batch.privileged_sensors)}; leave them out of the agent's calibration_sensors"
             )
         self._batch, self._episodes = batch, episodes
         self.actions: tuple[str, ...] = batch.task.actions

@@ -113,11 +113,13 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; (observations, info). Equal seeds give equal sequences of episodes."""
+        """Begin an episode; (observations, info). Equal seeds give equal sequences of episodes.
+
+        Raises InputError for options whose episode is none, or whose tour has none.
+        """
         self._episodes.require_open()
+        group = _find_group(options or {})
         super().reset(seed=seed)
-        given = options or {}
-        group = (given["episode"],) if "episode" in given else given.get("tour")
         self._episodes.restart(self.np_random, seed is not None)
         self._episodes.start([0], [self._episodes.draw(self.np_random) if group is None else group])
         return self._observe(), describe_slot(self.batch, 0)
@@ -173,6 +175,22 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations
         return {name: first_observed(seen[name], self.copy) for name in self._names}
+
+
+def _find_group(options: dict[str, Any]) -> Sequence[Episode] | None:
+    """The tour that the options of a reset name, or an episode as one; None for one that is drawn."""
+    if "episode" in options:
+        group: Any = (options["episode"],)
+    elif "tour" in options:
+        group = options["tour"]
+    else:
+        return None
+    if not (isinstance(group, Sequence) and group and all(isinstance(one, Episode) for one in group)):
+        raise InputError(
+            "expected an episode, or a tour of at least one, in the options of reset, got "
+            f"{options!r:.80}; take them from load_episodes, or leave the option out"
+        )
+    return group
 
 
 def _batch_of_one(task: TaskRules, action: Any) -> np.ndarray:

@@ -19,12 +19,16 @@ the start it puts the body there (spec ivln_goat 2.3)."""
 
 @dataclass
 class _Transition:
-    """Remaining oracle steps between two episodes in one slot, and the number of executed ones."""
+    """Remaining oracle steps between two episodes in one slot, and the number of executed ones.
+
+    Attributes:
+        left_at: what was known of the body before it was put at the next start; None where it was not.
+    """
 
     following: Episode
     plan: list[int]
     steps: list[int]
-    left_at: tuple[np.ndarray, float] | None = None
+    left_at: dict[str, np.ndarray] | None = None
 
 
 class OraclePhases:
@@ -86,7 +90,7 @@ class OraclePhases:
         for slot in led.tolist():
             transition = self._transitions[slot]
             if transition.left_at is not None:
-                self._put(slot, *transition.left_at)
+                self._simulator.bodies.restore_row(slot, transition.left_at)
                 transition.left_at = None
             if transition.plan:
                 actions[slot], moving[slot] = transition.plan.pop(0), True
@@ -133,16 +137,24 @@ class OraclePhases:
         self._begin_episode(slot, episode)
 
     def _peek(self, slot: int, transition: _Transition) -> None:
-        """Put the body at the next start for one observation; `next_actions` puts it back."""
-        bodies, following = self._simulator.bodies, transition.following
-        transition.left_at = bodies.positions[slot].copy(), float(bodies.yaws[slot])
-        self._put(slot, np.array(following.start_position), following.start_yaw)
+        """Put the body at the next start for one observation; `next_actions` puts it back.
 
-    def _put(self, slot: int, position: np.ndarray, yaw: float) -> None:
-        """Move the body to `position` (3,), metres, and `yaw`, radians, in its scene."""
+        The frame of gps and compass stays, and so do the errors of the estimated pose, and the pose from
+        which an image that comes late was taken.
+        """
+        bodies, following = self._simulator.bodies, transition.following
         world = self._simulator.slot_worlds.world(slot)
-        if world is not None:
-            self._simulator.place([slot], [world], position[None], np.array([yaw]))
+        if world is None:
+            return
+        left = transition.left_at = bodies.save_row(slot)
+        start, yaw = np.array([following.start_position]), np.array([following.start_yaw])
+        self._simulator.place([slot], [world], start, yaw)
+        kept = ["start_positions", "start_yaws"]
+        if bodies.camera_positions is not bodies.positions:
+            kept += ["camera_positions", "camera_yaws", "camera_tilts"]
+        bodies.restore_row(slot, {name: left[name] for name in kept})
+        bodies.estimated_positions[slot] += (left["estimated_positions"] - left["positions"])[0]
+        bodies.estimated_yaws[slot] += (left["estimated_yaws"] - left["yaws"])[0]
 
     def _plan_path(self, slot: int, goal: np.ndarray) -> list[int] | None:
         """Actions that bring the body near `goal` (3,), metres, as the oracle must; None without a path."""

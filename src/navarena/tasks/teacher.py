@@ -45,7 +45,8 @@ class BodyTeacher:
     Poses need not lie on any plan: this labels whatever a policy has visited (DAgger), step by step or
     for every pose of a walk (dense). A label begins the combined move (turns, then a step) that comes
     nearest to the goal; a body that no move brings nearer is led by a search, which is made once for each
-    pose.
+    pose. One that has arrived is led by what the protocol asks for before the declaration (`final_actions`),
+    and where that does not help, to another place of the goal.
 
     Args:
         batch: whose bodies are asked for; its protocol must have discrete actions.
@@ -86,7 +87,7 @@ class BodyTeacher:
         if not len(slots):
             return actions
         for slot in slots.tolist():
-            if self._places[slot] is not batch.state.goal_places[slot]:
+            if self._places[slot] is not batch.state.goal_places[slot] or batch.state.steps[slot] == 0:
                 self._face_goal(slot)
         own = self._is_own[slots]
         for fields, group in ((batch.state.goal_fields, slots[~own]), (self._own_fields, slots[own])):
@@ -108,6 +109,12 @@ class BodyTeacher:
         for slot in slots[~walked & ~walks.arrived & np.isfinite(walks.distances)].tolist():
             self.stuck[slot] = True
             actions[slot] = self._find_way_out(fields, slot)
+        for slot in slots[~walked & walks.arrived].tolist():
+            final = self._batch.task.final_actions(self._batch.simulator, self._batch.state, slot)
+            if final:
+                actions[slot] = self._index[final[0]]
+            elif final is None and self._go_elsewhere(fields, slot):
+                self._label(self._own_fields, np.array([slot]), actions)
 
     def _face_goal(self, slot: int) -> None:
         """Measure distances to the places of the current goal of `slot` from here on."""
@@ -117,6 +124,18 @@ class BodyTeacher:
         if self._is_own[slot]:
             self._own_fields.set_goals(slot, self._batch.simulator.navmesh(slot), places)
         self._ways_out[slot] = {}
+
+    def _go_elsewhere(self, fields: GoalFields, slot: int) -> bool:
+        """Measure distances of `slot` to the other places of its goal from here on; whether there are any."""
+        simulator, places = self._batch.simulator, fields.goals(slot)
+        if places is None:
+            return False
+        reach = self._stop_distance + STOP_MARGIN + self._batch.task.embodiment.forward_step
+        left = find_other_places(places, simulator.positions[slot], reach)
+        if len(left):
+            self._own_fields.set_goals(slot, simulator.navmesh(slot), left)
+            self._is_own[slot], self._ways_out[slot] = True, {}
+        return bool(len(left))
 
     def _find_way_out(self, fields: GoalFields, slot: int) -> int:
         """The first action of a plan from the pose of a stuck body, remembered while the goal lasts."""
@@ -128,3 +147,10 @@ class BodyTeacher:
             moves = search_lattice(fields, slot, body, origin, self._stop_distance, self._max_actions)
             known[pose] = self._index[action_names(moves)[0]] if moves else self._declare
         return known[pose]
+
+
+def find_other_places(
+    places: Float[np.ndarray, "g 3"], position: Float[np.ndarray, "3"], reach: float
+) -> Float[np.ndarray, "k 3"]:
+    """(K, 3) metres: those of `places` that are farther than `reach`, straight, from `position`."""
+    return np.asarray(places[np.linalg.norm(places - position, axis=1) > reach])

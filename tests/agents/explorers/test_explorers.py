@@ -277,3 +277,25 @@ def test_it_walks_by_the_resized_images_of_robustnav():
     assert batch.observations["depth"].shape == (1, 224, 224, 1) and agent.depth_range == (0.0, 10.0)
     distances = batch.trajectory(0).distance_to_goal
     assert distances[-1] < distances[0] / 4, "past the wall, by noisy steps"
+
+
+@pytest.mark.parametrize("name", ["frontier", "explore-only", "frontier-odometry"])
+def test_mapping_agents_need_discrete_actions(name):
+    with pytest.raises(InputError, match="expected a protocol of discrete actions for the agent '"):
+        load_agent(name, get_task("objectnav-stretch2023-v1"), 0)
+
+
+def test_a_map_begins_anew_with_every_episode_even_where_memory_lasts():
+    """It lies in the frame of the start, and the body of the next episode starts elsewhere."""
+    goal = MultiGoal((ObjectInstance("cylinder_red", "cylinder_red", GOALS[0]),))
+    batch, agent = run("frontier", "multion-1on-v1", goal, steps=30)
+    fresh = load_agent("frontier", batch.task, 0)
+    fresh.attach(batch)
+    batch.start([0], [Episode("two", "rooms", (9.5, 0.0, 7.0), 1.0, goal, None)])
+    agent.reset([Start(0, "two", "rooms", Boundary.SUBTASK, 0)])
+    fresh.reset([Start(0, "two", "rooms", Boundary.SCENE, 0)])
+    for _ in range(20):
+        action = agent.act(batch.observations, np.ones(1, bool))
+        assert action.tolist() == fresh.act(batch.observations, np.ones(1, bool)).tolist()
+        assert np.array_equal(agent.maps.scores, fresh.maps.scores)
+        batch.step(action)

@@ -1,14 +1,19 @@
 """Exploring without a sensor of the pose, and what holes in depth mean."""
 
+import math
+
 import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.mapping_agent import forget_clipped
+from navarena.agents.explorers.pose_sources import FilteredPoses, OdometryPoses
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Camera
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
@@ -53,3 +58,23 @@ def test_holes_are_no_obstacles():
     np.testing.assert_array_equal(
         forget_clipped(depths, 0.0), np.array([[[np.nan, 0.1, np.nan, 1.0]]], np.float32)
     )
+
+
+@pytest.mark.parametrize("kind", ["odometry", "filter"])
+def test_what_is_expected_of_a_body_is_what_it_did_last_whatever_others_do(kind):
+    """By odometry the expected motion is all there is where nothing is seen."""
+    motions = np.array([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0], [0.0, 0.0, math.pi / 6]])
+    camera = Camera(width_px=32, height_px=32, hfov=math.pi / 2)
+    source = OdometryPoses(camera, motions, (1.0, 0.0)) if kind == "odometry" else FilteredPoses(motions)
+    bodies, both, second = Bodies(2), np.ones(2, bool), np.array([False, True])
+    seen = {"gps": np.zeros((2, 2), np.float32), "compass": np.zeros((2, 1), np.float32)}
+    unseen = np.zeros((2, 32, 32), np.float32)
+    source.update(seen, unseen, [0, 1], both, bodies)
+    source.note(np.array([1, 1]), both)
+    source.update(seen, unseen, [], second, bodies)
+    source.note(np.array([2, 2]), second)
+    assert source._expected.tolist() == [[0.25, 0.0, 0.0], [0.0, 0.0, math.pi / 6]]
+    if kind == "odometry":
+        source.update(seen, unseen, [], both, bodies)
+        np.testing.assert_allclose(bodies.positions[:, 2], [-0.25, -0.25], atol=1e-9)
+        np.testing.assert_allclose(bodies.yaws, [0.0, math.pi / 6], atol=1e-9)

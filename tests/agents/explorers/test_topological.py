@@ -100,7 +100,7 @@ def follow(errors, blocked=()):
         true.append(pose)
         filtered.append([bodies.positions[0, 0], bodies.positions[0, 2], bodies.yaws[0]])
         action = 2 if step < 10 else int(generator.choice([1, 1, 1, 2, 3]))
-        source.note(np.array([action]))
+        source.note(np.array([action]), active)
         if step not in blocked or action != 1:
             depth = depth + 0.1
             pose = compose(pose, MOTIONS[action])

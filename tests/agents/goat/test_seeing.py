@@ -2,6 +2,7 @@
 
 import json
 import math
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -184,6 +185,9 @@ def test_options_are_read(tmp_path):
     assert (PAPER_SEARCH.accept["image"], PAPER_SEARCH.accept["description"]) == (24.5, 0.24)
     path = tmp_path / "thresholds.json"
     path.write_text(json.dumps({"image": 0.7}))
+    assert read_options("images=joint&preset=paper").images == "joint", "as it was asked for"
+    with pytest.raises(InputError, match="modular-goat as name=value, each once, got 'naming=open'"):
+        read_options("naming=closed&naming=open")
     search = choose_search(read_options(f"thresholds={path}"))
     assert search.accept["image"] == 0.7 and search.accept["object"] == 0.3
     with pytest.raises(UnknownNameError, match="naming"):
@@ -197,13 +201,17 @@ def test_options_are_read(tmp_path):
 AGENT = "modular-goat?segmenter=colour:&encoder=colours"
 
 
-def test_its_weights_are_those_of_segmenter_and_encoder(monkeypatch):
+def test_its_weights_are_those_of_segmenter_encoder_and_thresholds(monkeypatch, tmp_path):
     assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == ""
     monkeypatch.setattr(ByColour, "model_sha256", "ab" * 32, raising=False)
     assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == "ab" * 32
     monkeypatch.setattr(GoalEncoder, "model_sha256", "cd" * 32)
     both = join_hashes("ab" * 32, "cd" * 32)
     assert declare_agent(AGENT, get_task("goat-v1")).model_sha256 == both not in ("ab" * 32, "cd" * 32)
+    path = tmp_path / "thresholds.json"
+    path.write_text('{"image": 0.7}')
+    joined = declare_agent(f"{AGENT}&thresholds={path}", get_task("goat-v1")).model_sha256
+    assert joined == join_hashes("ab" * 32, "cd" * 32, sha256(b'{"image": 0.7}').hexdigest())
     cow = declare_agent("modular-cow?encoder=colours", get_task("goat-v1"))
     assert cow.model_sha256 == "cd" * 32
 

@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, UInt8
-from scipy import ndimage
 
 from navarena.agents.explorers.sightings import DepthView
 from navarena.core.kernels import kernel
@@ -49,6 +48,8 @@ def find_cylinders(
         view: the depth image taken with it, by a level camera; the floor lies at y 0.
         settings: what passes.
     """
+    from scipy import ndimage  # SciPy: slow to import, and needed where goals are recognised only
+
     found = {}
     bits = match_colors(rgb, settings.tolerance)
     shown = int(np.bitwise_or.reduce(bits, axis=None))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int8, Int64
 
-from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.agent import Agent, Boundary, EpisodeStarts, Start, require_discrete
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import GoalFinder
 from navarena.agents.explorers.pose_sources import PoseSource, SensorPoses
@@ -50,6 +50,7 @@ class MappingAgent(Agent):
     on_graphs = False
 
     def __init__(self, task: Task, finder: GoalFinder, seed: int = 0) -> None:
+        require_discrete(task, type(self).__name__)
         self.task, self.finder = task, finder
         self.camera = depth_camera(task.camera_body)
         self._depth = depth_sensor(task)
@@ -66,7 +67,9 @@ class MappingAgent(Agent):
             self.privileged, self.privileged_inputs = True, (*self.privileged_inputs, *beyond)
         self._maps: OccupancyMaps | None = None
         self._bodies = Bodies(1)
+        self._acted = np.zeros(0, bool)
         self._explorers: dict[int, Explorer] = {}
+        self._episodes = EpisodeStarts()
         self._starts: list[Start] = []
 
     @classmethod
@@ -79,14 +82,18 @@ class MappingAgent(Agent):
         self.finder.attach(batch)
 
     def reset(self, starts: Sequence[Start]) -> None:
-        for start in starts:
+        for start in map(self._episodes.mark, starts):
             if start.boundary >= Boundary.EPISODE:
-                settings = self.settings_in(start.scene_id)
-                self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
-                self._starts.append(start)
-                if self._tilt_estimator is not None:
-                    self._tilt_estimator.begin(start.slot)
+                self.begin(start)
             self.finder.begin(start)
+
+    def begin(self, start: Start) -> None:
+        """Begin an episode, with a frame and a map of its own."""
+        settings = self.settings_in(start.scene_id)
+        self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
+        self._starts.append(start)
+        if self._tilt_estimator is not None:
+            self._tilt_estimator.begin(start.slot)
 
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
@@ -115,14 +122,15 @@ class MappingAgent(Agent):
                 self._tilt_estimator.note(slot, name)
             if self._explorers[slot].gives_up:
                 self.begin_anew(slot, maps)
-        self._pose_source.note(actions)
+        self._pose_source.note(actions, active)
+        self._acted = active.copy()
         return actions
 
     def overrule(self, actions: Int64[np.ndarray, "n"]) -> None:
-        self._pose_source.note(actions)
+        self._pose_source.note(actions, self._acted)
         moves = {self._indices[name]: move for move, name in MOVES.items()}
-        for slot, explorer in self._explorers.items():
-            explorer.overrule(moves.get(int(actions[slot]), "arrived"))
+        for slot in np.flatnonzero(self._acted).tolist():
+            self._explorers[slot].overrule(moves.get(int(actions[slot]), "arrived"))
 
     def make_pose_source(self) -> PoseSource:
         """The estimator of the bodies' poses."""

@@ -44,8 +44,10 @@ class PoseSource(ABC):
             bodies: N of them; positions in metres and yaws in radians are written.
         """
 
-    def note(self, actions: Int64[np.ndarray, "n"]) -> None:  # noqa: B027 - a hook: sensors need none
-        """The actions (N,) that the agent chose."""
+    def note(  # noqa: B027 - a hook: sensors need none
+        self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]
+    ) -> None:
+        """The actions (N,) that were chosen for the `active` (N,) bodies; the others did not act."""
 
 
 class SensorPoses(PoseSource):
@@ -105,9 +107,9 @@ class FilteredPoses(SensorPoses):
         bodies.positions[:, 0], bodies.positions[:, 2] = self._poses[:, 0], self._poses[:, 1]
         bodies.yaws[:] = self._poses[:, 2]
 
-    def note(self, actions: Int64[np.ndarray, "n"]) -> None:
+    def note(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
         """See PoseSource."""
-        self._expected = self._motions[actions]
+        self._expected[active] = self._motions[actions[active]]
 
     def _reset(self, count: int) -> None:
         """Memory of `count` bodies."""
@@ -222,6 +224,6 @@ class OdometryPoses(PoseSource):
         bodies.positions[:, 0], bodies.positions[:, 2] = poses[:, 0], poses[:, 1]
         bodies.yaws[:] = poses[:, 2]
 
-    def note(self, actions: Int64[np.ndarray, "n"]) -> None:
+    def note(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
         """See PoseSource."""
-        self._expected = self._motions[actions]
+        self._expected[active] = self._motions[actions[active]]

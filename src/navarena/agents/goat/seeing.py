@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
@@ -18,8 +19,9 @@ from navarena.agents.goat.goal_query import possible_categories, require_goal_se
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception
 from navarena.agents.goat.search import SearchSettings
 from navarena.agents.goat.seeing_matcher import Images, Naming, SeeingMatcher, SeeingSettings
+from navarena.agents.options import split_options
 from navarena.core.errors import InputError, require_name
-from navarena.core.files import read_json
+from navarena.core.files import read_bytes, read_json
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.goals import Modality
@@ -58,7 +60,7 @@ class SeeingOptions:
         naming: "open": instances are named by their crops; "closed": as the segmenter calls them.
         images: how images of goals are compared with views.
         matcher: whose keypoints these are, "sift" or the learned ones of "xfeat" (extra xfeat).
-        preset: "ours", or the published thresholds "paper", with counted keypoints.
+        preset: "ours", or the published thresholds "paper", with counted keypoints unless `images` is given.
         thresholds: file of `navarena encoder calibrate`, in the place of the preset's thresholds; empty
             without.
     """
@@ -74,23 +76,22 @@ class SeeingOptions:
 
 def read_options(text: str) -> SeeingOptions:
     """The options in NAME=VALUE&NAME=VALUE; raises UnknownNameError, and InputError for other values."""
-    given: dict[str, str] = {}
-    for part in text.split("&"):
-        name, _, value = part.partition("=")
+    given = split_options(text, "modular-goat")
+    choices = {
+        "naming": get_args(Naming),
+        "images": get_args(Images),
+        "matcher": get_args(MatcherName),
+        "preset": get_args(Preset),
+    }
+    for name, value in given.items():
         require_name("option of modular-goat", name, [one.name for one in fields(SeeingOptions)])
-        choices = {
-            "naming": get_args(Naming),
-            "images": get_args(Images),
-            "matcher": get_args(MatcherName),
-            "preset": get_args(Preset),
-        }
         if not value or (name in choices and value not in choices[name]):
             raise InputError(
-                f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {part!r}"
+                f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {value!r}"
             )
-        given[name] = value
-    options = msgspec.convert(given, SeeingOptions)
-    return replace(options, images="count") if options.preset == "paper" else options
+    if given.get("preset") == "paper":
+        given.setdefault("images", "count")
+    return msgspec.convert(given, SeeingOptions)
 
 
 def choose_search(options: SeeingOptions) -> SearchSettings:
@@ -179,7 +180,9 @@ class ModularGoatSeeingAgent(MappingAgent):
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
         labeller, encoder = find_labeller(cls.options.segmenter), make_encoder(cls.options.encoder)
-        return hash_weights(labeller), encoder.model_sha256
+        file = cls.options.thresholds
+        thresholds = sha256(read_bytes(Path(file), "thresholds")).hexdigest() if file else ""
+        return hash_weights(labeller), encoder.model_sha256, thresholds
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_goal_sensors(task)

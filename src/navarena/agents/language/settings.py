@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from navarena.agents.language.prompts import FILE
+from navarena.agents.options import split_options
 from navarena.core.chat import ChatServer
 from navarena.core.errors import InputError
 from navarena.tasks.options import read_options
@@ -85,10 +86,5 @@ def read_settings(text: str) -> LanguageModelSettings:
 
     Raises UnknownNameError for an unknown name, InputError for a value that does not fit, or one given twice.
     """
-    values: dict[str, str] = {}
-    for part in filter(None, text.split("&")):
-        name, mark, value = part.partition("=")
-        if not mark or name in values:
-            raise InputError(f"expected options of vlm as name=value, each once, got {part!r}")
-        values[name] = unquote(value)
-    return read_options(LanguageModelSettings, values)
+    given = split_options(text, "vlm") if text else {}
+    return read_options(LanguageModelSettings, {name: unquote(value) for name, value in given.items()})

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from navarena.agents.agent import Boundary, EpisodeStarts, Start
 from navarena.core.errors import FileError, InputError, require_name
 from navarena.core.files import read_bytes, write_atomic
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
@@ -33,6 +34,10 @@ Observe = Callable[[Mapping[str, np.ndarray]], Tree]
 
 Translate = Callable[[np.ndarray], np.ndarray]
 """(N,) or (N, numbers) actions as the policy numbers them -> as the protocol does."""
+
+
+CALIBRATED = ("steps", "source_policy", "keep", "seed")
+"""Settings that only a calibration has."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,13 @@ class AdaptationSettings:
     def __post_init__(self) -> None:
         if not (0 < self.rate < 1) or self.steps < 1 or self.bound < 0:
             raise InputError(f"expected a rate of 0 to 1, steps from 1 and no negative bound, got {self}")
-        if self.per_episode and self.keep:
-            raise InputError("expected no keep with per_episode, whose weights end with each episode")
+        only = [one for one in fields(self) if one.name in CALIBRATED]
+        idle = [one.name for one in only if getattr(self, one.name) != one.default]
+        if self.per_episode and idle:
+            raise InputError(
+                f"expected no {' or '.join(idle)} with per_episode, which learns after every step and whose "
+                "weights end with each episode; leave it out"
+            )
 
 
 OPTIONS = tuple(one.name for one in fields(AdaptationSettings))
@@ -258,14 +268,17 @@ class EpisodeAdapters:
 
     def __init__(self, policy: RecurrentPolicy, make: Callable[[RecurrentPolicy], Adapter]) -> None:
         self._policy, self._make = policy, make
+        self._starts = EpisodeStarts()
         self._own: dict[int, tuple[RecurrentPolicy, Adapter]] = {}
         self._last: dict[int, tuple[Tree, int, np.random.Generator]] = {}
 
-    def begin(self, slot: int) -> None:
-        """Reset the policy of `slot` for a new episode."""
-        if slot in self._own:
-            self._own[slot][1].restore()
-        self._last.pop(slot, None)
+    def begin(self, start: Start) -> None:
+        """Reset the policy of a slot for a new episode; at a sub-task it goes on."""
+        if self._starts.mark(start).boundary < Boundary.EPISODE:
+            return
+        if start.slot in self._own:
+            self._own[start.slot][1].restore()
+        self._last.pop(start.slot, None)
 
     def policy(self, slot: int) -> RecurrentPolicy:
         """The policy of `slot`."""

@@ -25,14 +25,16 @@ from navarena.learning.checkpoints.policies import load_body_policy, load_heads,
 from navarena.learning.inputs import choose_targets, resize_input
 from navarena.learning.tensors import torch
 from navarena.simulation.sensors.sensor import ObservationSpec
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions, Task, TaskRules
 
 AT = "?at="
 TARGET = "goal_distance"
 
 
-def find_stopping(text: str) -> type["StoppingAgent"]:
-    """The agent that DIR:AGENT or DIR?at=METRES:AGENT names.
+def find_stopping(
+    text: str, task: TaskRules | None = None, patience: float | None = None
+) -> type["StoppingAgent"]:
+    """The agent that DIR:AGENT or DIR?at=METRES:AGENT names; see `declare_agent` for task and patience.
 
     Raises InputError for another text, FileError for a folder without a checkpoint, UnknownNameError for an
     unknown agent.
@@ -47,7 +49,7 @@ def find_stopping(text: str) -> type["StoppingAgent"]:
         distance = -1.0
     if not 0 <= distance < math.inf:
         raise InputError(f"expected metres of at least 0 behind {AT[:-1]}, got {metres!r}")
-    info, inner = read_info(Path(folder)), declare_agent(name)
+    info, inner = read_info(Path(folder)), declare_agent(name, task, patience)
     members = {
         "folder": Path(folder),
         "inner_name": name,
@@ -72,17 +74,19 @@ class StoppingAgent(ForwardingAgent):
     Args:
         task: of discrete actions, and with the checkpoint's observations.
         seed: of the other agent.
+        patience: seconds that the other agent may take to answer; None for as long as it likes.
 
     Raises InputError for a checkpoint without this loss, or one that does not fit the task.
     """
 
     on_graphs = False
     folder: ClassVar[Path]
+    inner_name: ClassVar[str]
     distance: ClassVar[float]
 
-    def __init__(self, task: Task, seed: int) -> None:
+    def __init__(self, task: Task, seed: int, patience: float | None = None) -> None:
         require_discrete(task, "stopping")
-        super().__init__(load_agent(self.inner_name, task, seed))
+        super().__init__(load_agent(self.inner_name, task, seed, patience))
         self._info, self._policy = load_body_policy(self.folder)
         require_fitting(self._info, task, self.folder)
         names = (*self._inner.sensors, *(one.name for one in self._info.inputs))

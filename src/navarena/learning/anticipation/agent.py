@@ -4,14 +4,14 @@ After Ramakrishnan et al. (2020, "Occupancy Anticipation for Efficient Explorati
 anticipated around the body goes into its map, and it plans there. Its pose comes from scan matching.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int8, Int64
 
-from navarena.agents.agent import Boundary, Start
+from navarena.agents.agent import Start
 from navarena.agents.explorers.frontier import POINT_SENSORS, OdometricFrontierAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.core.errors import InputError
@@ -67,11 +67,9 @@ class AnticipationAgent(OdometricFrontierAgent):
         self._evidence: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
         """Slot -> layer, (R, C) int8 evidence, (4,) int64 box of it."""
 
-    def reset(self, starts: Sequence[Start]) -> None:
-        super().reset(starts)
-        for start in starts:
-            if start.boundary >= Boundary.EPISODE:
-                self._evidence.pop(start.slot, None)
+    def begin(self, start: Start) -> None:
+        super().begin(start)
+        self._evidence.pop(start.slot, None)
 
     def begin_anew(self, slot: int, maps: OccupancyMaps) -> None:
         """Empty the map of `slot`, with what was anticipated on it."""

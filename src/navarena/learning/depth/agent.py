@@ -24,11 +24,13 @@ from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import ResizedDepth
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import get_body_task
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions, Task, TaskRules
 
 
-def find_predicted_depth(text: str) -> type["PredictedDepthAgent"]:
-    """The agent that DIR:AGENT names.
+def find_predicted_depth(
+    text: str, task: TaskRules | None = None, patience: float | None = None
+) -> type["PredictedDepthAgent"]:
+    """The agent that DIR:AGENT names; see `declare_agent` for task and patience.
 
     Raises InputError for another text, FileError for a folder without a checkpoint, UnknownNameError for an
     unknown agent.
@@ -36,7 +38,7 @@ def find_predicted_depth(text: str) -> type["PredictedDepthAgent"]:
     folder, mark, name = text.partition(":")
     if not (folder and mark and name):
         raise InputError(f"expected predicted-depth:DIR:AGENT, got 'predicted-depth:{text}'")
-    info, inner = read_fitted_info(Path(folder), DepthInfo), declare_agent(name)
+    info, inner = read_fitted_info(Path(folder), DepthInfo), declare_agent(name, task, patience)
     members = {
         "folder": Path(folder),
         "inner_name": name,
@@ -86,6 +88,7 @@ class PredictedDepthAgent(ForwardingAgent):
     Args:
         task: with colours and depth of one view.
         seed: of the other agent.
+        patience: seconds that the other agent may take to answer; None for as long as it likes.
 
     Raises InputError for an agent that does not map what it sees, and for colours or depth of another view
     than the training's.
@@ -93,9 +96,10 @@ class PredictedDepthAgent(ForwardingAgent):
 
     on_graphs = False
     folder: ClassVar[Path]
+    inner_name: ClassVar[str]
 
-    def __init__(self, task: Task, seed: int) -> None:
-        super().__init__(load_agent(self.inner_name, task, seed))
+    def __init__(self, task: Task, seed: int, patience: float | None = None) -> None:
+        super().__init__(load_agent(self.inner_name, task, seed, patience))
         if not isinstance(self._inner, MappingAgent):
             raise InputError(f"expected an agent that maps by depth, got {self.inner_name!r}")
         sensor = task.find_sensor("depth")

@@ -1,8 +1,14 @@
 """The goal sensors, by name."""
 
+from collections.abc import Sequence
+
+from navarena.core.errors import UnknownNameError, unknown_name
 from navarena.core.registry import Registry
-from navarena.simulation.observation_sources import OwnSensor
+from navarena.simulation.observation_sources import OwnSensor, find_sources
+from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import Task
 
 GOAL_SENSORS = Registry(
     "goal sensor",
@@ -66,3 +72,14 @@ def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
         sensor = GOAL_SENSORS.get(kind)
         found = sensor(**{sensor.takes_argument: argument})
     return found if isinstance(found, GoalSensor) else None
+
+
+def find_body_sensors(task: Task, names: Sequence[str]) -> dict[str, list[Sensor]]:
+    """Name -> sensors of the body; raises UnknownNameError, with the nearest of all, where none answers."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = [one.sensor for one in find_sources(task.camera_body, name, task.find_sensor)]
+        except UnknownNameError as error:
+            raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error
+    return found

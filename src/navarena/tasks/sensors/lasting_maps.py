@@ -7,7 +7,7 @@ from navarena.tasks.sensors.seen_maps import OccupancyMapSensor, SemanticMapSens
 
 @dataclass(frozen=True)
 class IterativeOccupancyMap(OccupancyMapSensor):
-    """(W, W, 1) uint8: occupancy_map, kept while the body stays in one scene (tour, lifelong episode)."""
+    """(W, W, 1) uint8: occupancy_map, kept for the whole of a tour."""
 
     lifetime: str = "iterative"
 
@@ -26,7 +26,7 @@ class KnownOccupancyMap(OccupancyMapSensor):
 
 @dataclass(frozen=True)
 class IterativeSemanticMap(SemanticMapSensor):
-    """(14, 64, 64) uint8: semantic_map, kept while the body stays in one scene (tour, lifelong episode)."""
+    """(14, 64, 64) uint8: semantic_map, kept for the whole of a tour."""
 
     lifetime: str = "iterative"
 

@@ -91,7 +91,7 @@ class PredictedSemanticMap(SemanticMapSensor):
 
 @dataclass(frozen=True)
 class IterativePredictedSemanticMap(PredictedSemanticMap):
-    """(14, 64, 64) uint8: semantic_map_predicted, kept while the body stays in one scene."""
+    """(14, 64, 64) uint8: semantic_map_predicted, kept for the whole of a tour."""
 
     lifetime: str = "iterative"
 

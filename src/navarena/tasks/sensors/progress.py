@@ -3,10 +3,14 @@
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
+from navarena.core.errors import InputError
 from navarena.simulation.sensors.pose import FAR
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.protocols.goat import GoatState
+from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.task import TaskState
 
@@ -16,6 +20,8 @@ class Progress(GoalSensor):
 
     Negative where the body is farther away than at the start; 0 where there is no path, or D is 0. The target
     of the progress monitor of VLN-CE (sensors.py 52-85).
+
+    Raises InputError at the start of an episode of several goals, to which D does not belong.
     """
 
     name = "progress"
@@ -23,6 +29,13 @@ class Progress(GoalSensor):
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((1,), np.float32, -FAR, 1.0)
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        for slot in slots.tolist():
+            if (goals := _count_goals(state, slot)) > 1:
+                raise InputError(
+                    f"expected episodes of one goal for {self.name!r}, got one of {goals}; leave it out"
+                )
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         whole, left = state.start_distance, state.distance
@@ -42,3 +55,10 @@ class GoalDistance(GoalSensor):
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         out[:, 0] = np.where(np.isfinite(state.distance), state.distance, -1.0)
+
+
+def _count_goals(state: TaskState, slot: int) -> int:
+    """Goals of the episode in `slot`, to be reached one after the other."""
+    if isinstance(state, GoatState):
+        return len(state.progress_of(slot).subtasks)
+    return len(state.goals[slot]) if isinstance(state, MultiOnState) else 1

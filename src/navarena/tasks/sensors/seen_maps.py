@@ -27,8 +27,8 @@ from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.task import TaskState
 
 LIFETIMES = ("episodic", "iterative", "known")
-"""How long a map lasts: an episode; as long as a slot stays in one scene (a tour, a lifelong episode); or it
-is known from the start, made beforehand by looking around everywhere, and stays as it is."""
+"""How long a map lasts: an episode; a tour, with its oracle phases (an episode outside tours); or it is known
+from the start, made beforehand by looking around everywhere, and stays as it is."""
 
 OCCUPANCY = OccupancySettings(cell=0.1)
 SEMANTICS = SemanticMapSettings(size=30.0)
@@ -45,13 +45,14 @@ class _Kept(Generic[Maps]):
 
 
 def _start_maps(
-    kept: _Kept[Maps], lifetime: str, simulator: Simulator, slots: Int64[np.ndarray, "k"]
+    kept: _Kept[Maps], lifetime: str, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
 ) -> None:
     """Forget what the lifetime of a map ends; maps are centred on where the body starts, world frame."""
     for slot in slots.tolist():
         world = simulator.slot_worlds.world(slot)
         scene = None if world is None else world.scene_id
-        if lifetime == "episodic" or kept.scenes[slot] != scene:
+        goes_on = lifetime == "iterative" and state.tour_position[slot] > 0 and kept.scenes[slot] == scene
+        if not goes_on:
             kept.maps.reset([slot], simulator.positions[slot : slot + 1, [0, 2]])
         kept.scenes[slot] = scene
 
@@ -96,7 +97,7 @@ class OccupancyMapSensor(GoalSensor):
         )
 
     def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
-        _start_maps(self._kept(simulator, state), self.lifetime, simulator, slots)
+        _start_maps(self._kept(simulator, state), self.lifetime, simulator, state, slots)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
@@ -105,7 +106,7 @@ class OccupancyMapSensor(GoalSensor):
         if self.lifetime != "known":
             camera, depths = simulator.observer.image("depth")
             poses = world_from_camera(bodies, camera)
-            maps.update(depths, camera, poses, bodies.positions[:, 1], placed)
+            maps.update(depths, camera, poses, bodies.positions[:, 1], placed & bodies.unseen)
         slots = np.flatnonzero(placed)
         if self.lifetime == "known":
             for slot in slots.tolist():
@@ -182,7 +183,7 @@ class SemanticMapSensor(GoalSensor):
         return ObservationSpec((len(CLASSES) + 1, WINDOW, WINDOW), np.uint8, 0, 1)
 
     def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
-        _start_maps(self._kept(simulator, state), self.lifetime, simulator, slots)
+        _start_maps(self._kept(simulator, state), self.lifetime, simulator, state, slots)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
@@ -191,10 +192,11 @@ class SemanticMapSensor(GoalSensor):
             self._show_known(simulator, np.flatnonzero(placed).tolist(), out)
             return
         camera, depths = simulator.observer.image("depth")
-        classes = self.label(simulator, placed)
         bodies = simulator.mapped_bodies
+        fresh = placed & bodies.unseen
+        classes = self.label(simulator, fresh)
         poses = world_from_camera(bodies, camera)
-        kept.maps.update(depths, classes, camera, poses, bodies.positions[:, 1], placed)
+        kept.maps.update(depths, classes, camera, poses, bodies.positions[:, 1], fresh)
         out[:] = kept.maps.views(poses[:, :3, 3], bodies.yaws)
 
     def label(self, simulator: Simulator, placed: Bool[np.ndarray, "n"]) -> Int32[np.ndarray, "n h w"]:

@@ -1,0 +1,40 @@
+"""Which sensors show more than the observations of a protocol give."""
+
+from collections.abc import Mapping, Sequence
+
+from navarena.simulation.sensors.sensor import ImageSensor, Sensor
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import Task
+
+POSE_SENSORS = ("gps", "compass")
+"""Sensors of the body that tell its pose."""
+
+POSE_GIVEN_BY = frozenset((*POSE_SENSORS, "pointgoal_with_gps_compass"))
+"""Observations of which one gives the pose."""
+
+
+def find_privileged(
+    task: Task, of_body: Mapping[str, Sequence[Sensor]], of_goals: Mapping[str, GoalSensor]
+) -> set[str]:
+    """Names of those sensors, of the body and of goals, that show what no observation of `task` gives."""
+    found = {name for name, sensor in of_goals.items() if sensor.is_privileged(task.sensors)}
+    found |= {name for name, sensors in of_body.items() if any(one.privileged for one in sensors)}
+    beyond = {name for name, sensors in of_body.items() if any(_is_beyond(task, one) for one in sensors)}
+    beyond |= {
+        name
+        for name, sensor in of_goals.items()
+        if not all(offers_channel(task, channel) for channel in sensor.channels)
+    }
+    return found | (beyond - set(task.sensors))
+
+
+def offers_channel(task: Task, channel: str) -> bool:
+    """Whether `task` offers images of `channel`, of any camera."""
+    return any(name == channel or name.endswith(f"_{channel}") for name in task.sensors)
+
+
+def _is_beyond(task: Task, sensor: Sensor) -> bool:
+    """Whether a sensor of the body measures what `task` does not offer: images, or its pose."""
+    if isinstance(sensor, ImageSensor):
+        return not offers_channel(task, sensor.channel)
+    return sensor.name in POSE_SENSORS and POSE_GIVEN_BY.isdisjoint(task.sensors)
