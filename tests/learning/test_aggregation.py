@@ -23,6 +23,7 @@ from navarena.learning.settings import (  # noqa: E402
 from navarena.learning.storage import EpisodeEnd  # noqa: E402
 from navarena.learning.trainings.aggregation import Aggregator, order_by_length, order_by_tours  # noqa: E402
 from navarena.learning.trainings.store import INDEX, SHARDS, Entry, TrajectoryStore  # noqa: E402
+from navarena.learning.trainings.training import STORE  # noqa: E402
 from navarena.learning.trainings.updates import make_optimiser  # noqa: E402
 
 from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
@@ -180,6 +181,16 @@ def test_training_with_a_store_learns_and_goes_on_bit_for_bit(tmp_path, order):
     assert whole._aggregator._store.entries == again._aggregator._store.entries
     learned = [row for row in rows if "imitation_loss" in row]
     assert len(learned) == 2 and learned[1]["imitation_loss"] < learned[0]["imitation_loss"]
+
+
+def test_episodes_of_a_training_without_a_checkpoint_are_not_learned_from(tmp_path):
+    recipe = replace(TINY, method=METHOD, steps=16, frames=4 * 128, save_updates=50)
+    begun = make_training(tmp_path, replace(recipe, protocol="pointnav-v1+max_steps=10"))
+    begun.advance()
+    begun.advance()
+    assert begun._aggregator._store.entries and (tmp_path / STORE / INDEX).exists()
+    assert not make_training(tmp_path, recipe)._aggregator._store.entries
+    assert not list((tmp_path / STORE).rglob("*.arrow"))
 
 
 def test_auxiliary_losses_learn_from_the_steps_of_episodes_alone(tmp_path):

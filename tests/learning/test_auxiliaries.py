@@ -43,6 +43,7 @@ from navarena.learning.settings import (  # noqa: E402
     PolicySettings,
     constant,
 )
+from navarena.learning.storage import NO_ACTION  # noqa: E402
 from navarena.learning.trainings.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
@@ -241,6 +242,25 @@ def test_steps_behind_the_last_of_a_slot_do_not_count():
     assert found[0] == pytest.approx(plain, rel=1e-5)
     assert found[1] == pytest.approx(found[2], rel=1e-6)
     assert all(found[1][name] != found[0][name] for name in found[0])
+
+
+def test_steps_that_an_oracle_leads_do_not_count():
+    """Whatever is to be predicted there; where no other steps are, nothing is learned."""
+    chosen, found = (PROGRESS, INVERSE_DYNAMICS, ROTATION, RECOGNITION, CPC_ACTION, TEMPORAL_DISTANCE), []
+    for waste in (False, True):
+        policy = make_all(chosen=chosen)
+        rollout = make_rollout(policy)
+        rollout.actions[2:5, :9] = NO_ACTION
+        assert rollout.counted.sum() == 8 * 16 - 3 * 9 and not rollout.counted[2:5, :9].any()
+        assert rollout.frames == 8 * 16, "they were collected"
+        if waste:
+            for one in TARGETS:
+                rollout.observations[one.name][2:5, :9] = 1
+        found.append(judge_fragment(policy, rollout.fragment(), np.random.default_rng(0))[2])
+    assert found[0] == found[1] and set(found[0]) == {f"{one.kind}_loss" for one in chosen}
+    rollout.actions[:] = NO_ACTION
+    _, total, row = judge_fragment(policy, rollout.fragment(), np.random.default_rng(0))
+    assert float(total) == 0.0 and row == {}
 
 
 def test_pairs_of_the_code_differ_at_the_ends():

@@ -30,14 +30,17 @@ from navarena.learning.checkpoints.policies import (  # noqa: E402
     load_policy,
     read_heads,
     read_info,
+    save_policy,
 )
 from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.trainings.log import describe_health  # noqa: E402
 from navarena.learning.trainings.setup import PACKAGE, find_commit  # noqa: E402
 from navarena.tasks.catalog import get_body_task, get_task  # noqa: E402
 
+from .made import SMALL, make_policy  # noqa: E402
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -127,6 +130,21 @@ def test_weights_beyond_half_precision_are_not_exported(trained, tmp_path):
     with pytest.raises(InputError, match=r"1e\+05 in critic.weight"):
         export_checkpoint(folder, tmp_path / "small")
     assert not (tmp_path / "small").exists()
+
+
+def test_what_normalisers_counted_is_exported_as_it_is(trained, tmp_path):
+    """65,504 is the largest number of float16."""
+    inputs = (InputSpec("depth", (64, 64, 1), "float16"),)
+    encoder = EncoderSettings(images="resnet18", numbers="embedded", base_planes=16, normalise=True)
+    settings = replace(SMALL, encoder=encoder)
+    policy = make_policy(inputs=inputs, settings=settings)
+    normaliser = policy.encoder.images.normaliser
+    normaliser.count.fill_(100_001.0)
+    normaliser.mean.fill_(0.1)
+    save_policy(tmp_path / "large", replace(read_info(trained), inputs=inputs, policy=settings), policy)
+    export_checkpoint(tmp_path / "large", tmp_path / "small")
+    small = load_policy(tmp_path / "small")[1].encoder.images.normaliser
+    assert small.count.item() == 100_001.0 and torch.equal(small.mean, normaliser.mean)
 
 
 def test_select_chooses_by_another_metric(trained, tmp_path, capsys):

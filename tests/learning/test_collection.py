@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.learning.settings import constant  # noqa: E402
+from navarena.learning.storage import NO_LABEL  # noqa: E402
 from navarena.tasks.task import StepResult  # noqa: E402
 
 from .test_training import DAGGER, SMALL, TINY, make_training  # noqa: E402
@@ -32,6 +33,22 @@ def test_labels_of_a_stuck_teacher_count_nothing_if_wanted(tmp_path, skips):
     expected = np.zeros((TINY.steps, TINY.slots), bool)
     expected[np.arange(TINY.steps), (np.arange(TINY.steps) + 1) % TINY.slots] = skips
     np.testing.assert_array_equal((training._rollout.weights == 0).numpy(), expected)
+
+
+def test_labels_of_masked_actions_count_nothing(tmp_path):
+    training = make_training(tmp_path, replace(TINY, method=DAGGER, masked=("turn_left",)))
+    label, wanted = training._collector._teacher.label, []
+
+    def note(active=None):
+        wanted.append(label(active))
+        return wanted[-1]
+
+    training._collector._teacher.label = note
+    row = training.advance()
+    left = training._info.actions.index("turn_left")
+    expected = np.array(wanted)
+    assert (expected == left).any() and row["imitation_loss"] < 10.0
+    np.testing.assert_array_equal(training._rollout.labels, np.where(expected == left, NO_LABEL, expected))
 
 
 @pytest.mark.parametrize(

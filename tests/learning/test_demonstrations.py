@@ -18,14 +18,18 @@ from navarena.learning.checkpoints.policies import load_policy, read_info  # noq
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
 from navarena.learning.trainings.demonstrations import DemoTraining  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
 TINY = replace(RECIPES.get("pointnav-smoke"), frames=600)
 
 
-def write(folder, layout="parquet", protocol="pointnav-v1+rgb=96x72+depth=96x72", **changes):
-    settings = EvaluationSettings(protocol, "expert", episodes=4)
+LARGE = "pointnav-v1+rgb=96x72+depth=96x72"
+
+
+def write(folder, layout="parquet", protocol=LARGE, agent="expert", episodes=4, **changes):
+    settings = EvaluationSettings(protocol, agent, episodes=episodes)
     write_demonstrations(DemoSettings(settings, folder, layout=layout, **changes))
     return folder
 
@@ -33,6 +37,71 @@ def write(folder, layout="parquet", protocol="pointnav-v1+rgb=96x72+depth=96x72"
 @pytest.fixture(scope="module")
 def demos(tmp_path_factory):
     return write(tmp_path_factory.mktemp("demos") / "demos")
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """Demonstrations of another agent in the same episodes."""
+    return write(tmp_path_factory.mktemp("others") / "demos", agent="forward")
+
+
+def read_store(training):
+    store = training._aggregator._store
+    return [store.read(one.key) for one in store.entries]
+
+
+def test_what_another_training_left_is_not_learned_from(demos, others, tmp_path):
+    """Cut off before its first pass: its demonstrations, sizes and inputs count nothing."""
+    DemoTraining(TINY, others, tmp_path)
+    for recipe in (TINY, replace(TINY, image_size=(72, 96)), replace(TINY, sensors=("depth",))):
+        stored = read_store(DemoTraining(recipe, demos, tmp_path))
+        expected = [one.actions.tolist() for one in open_demos(demos)]
+        assert [one["action"].tolist() for one in stored] == expected
+        assert set(stored[0]) == {*recipe.sensors, "action", "label"}
+        assert stored[0]["depth"].shape[1:] == (*recipe.image_size, 1)
+
+
+def test_other_demonstrations_do_not_go_on_and_change_nothing(demos, others, tmp_path):
+    DemoTraining(TINY, demos, tmp_path).run()
+
+    def read_files():
+        return {one: one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()}
+
+    before = read_files()
+    with pytest.raises(InputError, match="got one from others, or from none"):
+        DemoTraining(TINY, others, tmp_path)
+    with pytest.raises(InputError, match="expected a training without --demos in "):
+        Training(TINY, tmp_path)
+    assert read_files() == before
+    assert DemoTraining(TINY, demos, tmp_path).frames >= TINY.frames
+
+
+def test_units_are_those_of_the_protocol(tmp_path):
+    """Depth in shares of 5 m is not one in shares of 10 m, though their shapes are the same."""
+    found = write(tmp_path / "demos", protocol="multion-1on-v1+max_steps=5", episodes=1)
+    far = "multion-1on-v1+depth=far"
+    recipe = replace(TINY, protocol=far, sensors=("depth",), image_size=(36, 36))
+    with pytest.raises(InputError, match="expected depth in shares of 10 m in .*, got shares of 5 m of "):
+        DemoTraining(recipe, found, tmp_path / "out")
+    DemoTraining(replace(recipe, protocol="multion-1on-v1"), found, tmp_path / "out")
+
+
+def test_settings_of_the_recipe_are_those_of_the_training(demos, tmp_path):
+    plain = DemoTraining(TINY, demos, tmp_path / "plain")
+    assert plain._policy.in_bfloat16 is (TINY.precision == "bfloat16")
+    changed = replace(TINY, precision="bfloat16", targets=("progress",), masked=("turn_left",))
+    training = DemoTraining(changed, demos, tmp_path / "changed")
+    assert training._policy.in_bfloat16
+    left = training._info.actions.index("turn_left")
+    for one in read_store(training):
+        assert (one["label"] == np.where(one["action"] == left, -1, one["action"])).all()
+    assert any((one["action"] == left).any() for one in read_store(training))
+    rows = []
+    info = training.run(rows.append)
+    assert rows[0]["imitation_loss"] < 3.0, "no label is impossible"
+    identity = open_demos(demos).manifest.identity
+    assert info.demonstrations == f"expert on {identity}"
+    assert info.trained_with == (f"demonstrations of expert on {identity}",)
 
 
 def test_the_loss_falls_and_the_checkpoint_acts(demos, tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Instruction followers: sizes of the papers, acting as learning, memory of tours, what controls hide."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.agents.agent import Start  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.language.vocabulary import route_vocabulary  # noqa: E402
+from navarena.learning.agents.policy_agent import open_checkpoint  # noqa: E402
+from navarena.learning.auxiliaries.settings import CPC_ACTION, INVERSE_DYNAMICS  # noqa: E402
 from navarena.learning.checkpoints.policies import read_info  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.follower_settings import PAPER, FollowerSettings  # noqa: E402
@@ -22,9 +26,10 @@ from navarena.learning.networks.trunks import rename_torchvision  # noqa: E402
 from navarena.learning.published.follower_trunks import load_follower_trunks  # noqa: E402
 from navarena.learning.published.names import rename_resnet  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.settings import PolicySettings, constant  # noqa: E402
-from navarena.learning.storage import NO_LABEL  # noqa: E402
+from navarena.learning.settings import HABITAT_DDPPO, PolicySettings, constant  # noqa: E402
+from navarena.learning.storage import NO_ACTION, NO_LABEL  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .made import draw_from, make_policy  # noqa: E402
 from .test_recipes import mini  # noqa: E402
@@ -295,6 +300,26 @@ def test_where_an_oracle_leads_nothing_is_learned(tmp_path):
         assert torch.equal(led, rollout.labels[step] == NO_LABEL)
     training.close()
     assert hidden > 10
+
+
+def test_choices_that_an_oracle_overrules_are_neither_learned_nor_remembered(tmp_path):
+    """By PPO, with losses that predict actions; the agent of the checkpoint remembers none either."""
+    recipe = mini(RECIPES.get("tour-cma-small"), slots=4, steps=48, updates=1)
+    method = replace(HABITAT_DDPPO, minibatches=1, epochs=1, auxiliaries=(INVERSE_DYNAMICS, CPC_ACTION))
+    recipe = replace(recipe, method=method, targets=(), declaration_bias=9.0)  # every episode ends at once
+    with closing(Training(recipe, tmp_path)) as training:
+        rows = []
+        training.run(rows.append)
+        rollout = training._rollout
+    led = ~rollout.observations["instruction_tokens"].any(-1)
+    assert led.sum() > 10 and torch.equal(rollout.actions == NO_ACTION, led)
+    assert torch.equal(rollout.counted, ~led) and rows[-1]["frames"] == 4 * 48
+    assert rows[-1]["ratio_error"] < 1e-3, "acting and learning have the same previous actions"
+    agent = open_checkpoint(tmp_path)(get_body_task("ir2r-ce-v1"), 0)
+    agent.reset([Start(slot, str(slot), "house") for slot in range(2)])
+    seen = {one.name: np.zeros((2, *one.shape), one.dtype) for one in agent.info.inputs}
+    actions = agent.act(seen | {"phase": np.array([0, 1])}, np.ones(2, bool))
+    assert agent._state["previous_action"].tolist() == [actions[0] + 1, 0]
 
 
 def test_frozen_networks_come_from_files(tmp_path):

@@ -281,7 +281,7 @@ def test_normaliser_counts_every_frame_once():
 
 
 def small_resnet(**changes):
-    settings = EncoderSettings(images="resnet18", numbers="embedded", base_planes=8, normalise=True)
+    settings = EncoderSettings(images="resnet18", numbers="embedded", base_planes=16, normalise=True)
     return replace(settings, **changes)
 
 
@@ -353,8 +353,9 @@ def test_wrong_settings_are_refused():
         EncoderSettings(normalise=True)
     with pytest.raises(InputError, match="numbers=embedded for images=resnet50"):
         EncoderSettings(images="resnet50")
-    with pytest.raises(InputError, match="even number"):
-        small_resnet(base_planes=7)
+    for planes in (14, 17):
+        with pytest.raises(InputError, match=f"even number of base_planes from 16 on, got {planes}"):
+            small_resnet(base_planes=planes)
     with pytest.raises(InputError, match="memory=smt"):
         PolicySettings(has_pose=True)
     with pytest.raises(InputError, match="at least 64 x 64"):

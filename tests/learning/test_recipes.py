@@ -16,9 +16,11 @@ from navarena.episodes.stream import Curriculum  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
+from navarena.learning.storage import NO_LABEL  # noqa: E402
 from navarena.learning.trainings.inflections import count_inflections, measure_inflections  # noqa: E402
 from navarena.learning.trainings.setup import FIRST  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.tasks.batch import NavigationBatch  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -126,6 +128,21 @@ def test_inflections_by_hand():
     found = count_inflections(labels, first)
     assert found == (8, 4) and found.weight == 2.0
     assert count_inflections(labels[:1], first[:1] & False).weight == 2.0, "no inflection at all"
+    of_tour = np.array([[1], [1], [NO_LABEL], [NO_LABEL], [1], [2]])  # an oracle leads in the middle
+    assert count_inflections(of_tour, np.arange(6)[:, None] == 0) == (4, 3)
+
+
+def test_inflections_of_tours_leave_out_where_an_oracle_leads(monkeypatch):
+    step, led, steps = NavigationBatch.step, [], []
+
+    def note(batch, actions, active=None):
+        led.append(int(batch.led.sum()))
+        steps.append(batch.slots)
+        return step(batch, actions, active)
+
+    monkeypatch.setattr(NavigationBatch, "step", note)
+    found = measure_inflections(mini(RECIPES.get("tour-cma-small"), slots=1), 1)
+    assert sum(led) > 10 and found.steps == sum(steps) - sum(led)
 
 
 def test_inflections_are_measured():

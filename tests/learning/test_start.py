@@ -12,12 +12,18 @@ import safetensors.torch  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
-from navarena.learning.checkpoints.policies import HEADS, load_policy, read_info  # noqa: E402
+from navarena.learning.checkpoints.policies import HEADS, load_policy, read_info, save_policy  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
 from navarena.learning.trainings.log import LOG  # noqa: E402
-from navarena.learning.trainings.setup import FIRST  # noqa: E402
+from navarena.learning.trainings.setup import (  # noqa: E402
+    FIRST,
+    describe_policy,
+    load_start,
+    make_training_task,
+)
+from navarena.tasks.batch import NavigationBatch  # noqa: E402
 
 from .test_training import PPO, TINY, make_training, same, stop_after  # noqa: E402
 
@@ -137,6 +143,22 @@ def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
         PPOSettings(critic_share=1.5)
     with pytest.raises(InputError, match=r"an actor_ramp of 0 to 1 - critic_share, got 0\.7 after 0\.5"):
         PPOSettings(critic_share=0.5, actor_ramp=0.7)
+
+
+def test_a_start_in_other_units_is_refused(tmp_path):
+    """Depth in shares of 5 m is not one in shares of 10 m, though their shapes are the same."""
+    policies = {}
+    for protocol in ("multion-1on-v1", "multion-1on-v1+depth=far"):
+        recipe = replace(TINY, protocol=protocol, sensors=("depth",), image_size=(36, 36))
+        recipe = replace(recipe, start=str(tmp_path))
+        task = make_training_task(recipe)
+        info = describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
+        policies[protocol] = info.build(), info, recipe, tmp_path / "own", task
+    policy, info, *_ = policies["multion-1on-v1"]
+    save_policy(tmp_path, info, policy)
+    load_start(*policies["multion-1on-v1"])
+    with pytest.raises(InputError, match="a protocol with depth in shares of 5 m of .*shares of 10 m"):
+        load_start(*policies["multion-1on-v1+depth=far"])
 
 
 def test_the_first_recipe_is_trained_first(tmp_path, capsys, monkeypatch):

@@ -27,6 +27,7 @@ from navarena.learning.checkpoints.files import INFO, MODEL, RESUME  # noqa: E40
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.distributed import Machine  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.recipes.recipe import Recipe  # noqa: E402
 from navarena.learning.rollouts.teaching import TeacherMix  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
@@ -243,6 +244,16 @@ def test_rewards_that_are_no_numbers_stop_the_training(tmp_path):
     training._batch.task.judge = break_it
     with pytest.raises(CheckFailedError, match=r"got nan in slot 3, episode \d+ of room"):
         training.advance()
+
+
+@pytest.mark.parametrize("name", ["corruptions", "mixture"])
+def test_corruptions_without_effect_are_refused(tmp_path, name):
+    recipe = replace(TINY, **{name: ("depth_holes:3", "goal_image_noise:3")})
+    with pytest.raises(InputError, match="goals given by image.* for the corruption 'goal_image_noise:3'"):
+        make_training(tmp_path, recipe)
+    graphs = RECIPES.get("hamt-small")
+    with pytest.raises(InputError, match="no mixture on navigation graphs, got instruction_word_drop"):
+        Training(replace(graphs, split="mini", slots=2, mixture=("instruction_word_drop:3",)), tmp_path)
 
 
 def test_goals_that_cannot_be_reached_are_dropped(tmp_path):

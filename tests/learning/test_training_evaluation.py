@@ -18,10 +18,13 @@ from navarena.learning.checkpoints.selection import (  # noqa: E402
     TrainingEvaluationSettings,
     choose_best,
 )
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.trainings.evaluation import split_houses  # noqa: E402
 from navarena.learning.trainings.log import LOG  # noqa: E402
+from navarena.learning.trainings.training import Training  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
+from .test_recipes import mini  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -149,6 +152,13 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
         assert load_policy(tmp_path / name)[0].frames == 64
         train_in_rooms(tmp_path / name, recipe, updates=2).run()
         assert (tmp_path / name / MODEL).read_bytes() == (tmp_path / "whole" / MODEL).read_bytes()
+
+
+def test_selection_as_in_papers_needs_val_before_anything_is_learned(tmp_path):
+    """Routes have val_seen and val_unseen instead."""
+    watch = TrainingEvaluationSettings(updates=200, selection="paper")
+    with pytest.raises(InputError, match="unknown split of r2r-houses-v1 'val'"):
+        Training(replace(mini(RECIPES.get("tour-cma-small"), slots=2), evaluation=watch), tmp_path)
 
 
 def test_selection_as_in_papers_plays_val_and_says_so(tmp_path):

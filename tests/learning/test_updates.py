@@ -29,6 +29,7 @@ from navarena.learning.settings import (  # noqa: E402
     Schedule,
     constant,
 )
+from navarena.learning.storage import NO_ACTION  # noqa: E402
 from navarena.learning.trainings.updates import deal_slots, make_optimiser, update_imitation, update_ppo  # noqa: E402
 
 from .made import SMALL, fill_rollout, make_policy  # noqa: E402
@@ -208,6 +209,24 @@ def test_ratio_is_one_before_the_first_step(memory):
         policy, make_optimiser(policy, settings.optimiser), rollout, settings, 0.0, np.random.default_rng(0)
     )
     assert found["ratio_error"] == 0.0
+
+
+@pytest.mark.parametrize("preset", [HABITAT_DDPPO, MULTION, ALLENACT])
+def test_nothing_is_learned_from_steps_that_an_oracle_leads(preset):
+    """Without a discount their rewards reach no other step; where all are led, nothing moves."""
+    settings = replace(preset, epochs=1, minibatches=1, discount=0.0, entropy_weight=constant(0.01))
+    weights = []
+    for reward, led in ((0.0, slice(3)), (50.0, slice(3)), (50.0, slice(None))):
+        policy = make_policy()
+        before = {name: value.clone() for name, value in policy.state_dict().items()}
+        rollout = fill_rollout(policy)
+        rollout.actions[led], rollout.log_probs[led], rollout.rewards[led] = NO_ACTION, 0.0, reward
+        optimiser = make_optimiser(policy, settings.optimiser)
+        update_ppo(policy, optimiser, rollout, settings, 0.0, np.random.default_rng(0))
+        weights.append(policy.state_dict())
+        moved = any(not torch.equal(value, before[name]) for name, value in weights[-1].items())
+        assert moved == (led != slice(None))
+    assert all(torch.equal(value, weights[1][name]) for name, value in weights[0].items())
 
 
 def test_updates_raise_what_was_good_and_lower_the_loss():

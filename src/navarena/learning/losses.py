@@ -11,7 +11,9 @@ from navarena.learning.tensors import Tensor, torch
 
 def average(terms: Tensor, weights: Tensor | None = None) -> Tensor:
     """The mean () of `terms` (T, N), each times its weight; those of weight 0 do not count in the number."""
-    return terms.mean() if weights is None else (terms * weights).sum() / (weights > 0).sum()
+    if weights is None:
+        return terms.mean()
+    return (terms * weights).sum() / (weights > 0).sum().clamp_min(1)
 
 
 def policy_loss(

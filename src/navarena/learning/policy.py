@@ -14,8 +14,8 @@ from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 
 PREVIOUS = "previous_action"
-"""Name in a state: (N,) int64, the action before, plus 1; 0 at the start of an episode. Of continuous
-policies (N, K) float32."""
+"""Name in a state: (N,) int64, the action before, plus 1; 0 at the start of an episode and behind NO_ACTION.
+Of continuous policies (N, K) float32."""
 
 
 class Decision(NamedTuple):

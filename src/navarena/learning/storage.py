@@ -15,6 +15,8 @@ from navarena.simulation.sensors.sensor import ObservationSpec
 NO_LABEL = -1
 """In the place of a teacher's action where none was asked for."""
 
+NO_ACTION = -1
+"""In the place of a discrete action where an oracle leads: the policy's choice is not made, nor learned."""
 
 STEPWISE = (
     *("mask", "actions", "log_probs", "values", "labels", "weights", "led"),
@@ -31,7 +33,7 @@ class Fragment:
         observations: name -> (T, N, ...), in the dtypes of storage.
         state: of the policy before the first step.
         mask: (T, N) bool, False where the step is the first of an episode.
-        actions: (T, N) int64, or (T, N, K) float32: what was done, whoever chose it.
+        actions: (T, N) int64, or (T, N, K) float32: what was done, whoever chose it; or NO_ACTION.
         log_probs: (T, N) float32, of the policy's actions when they were chosen.
         values: (T, N) float32, when they were chosen.
         labels: (T, N) int64, the teacher's actions, or NO_LABEL.
@@ -195,7 +197,18 @@ class Rollout:
 
     @property
     def counted(self) -> Tensor | None:
-        """(T, N) bool: the steps that are learned from; None for all."""
+        """(T, N) bool: the steps that are learned from, none of which an oracle leads; None for all."""
+        stored = self._stored
+        if self.actions.is_floating_point():
+            return stored
+        acted = self.actions != NO_ACTION
+        if acted.all():
+            return stored
+        return acted if stored is None else stored & acted
+
+    @property
+    def _stored(self) -> Tensor | None:
+        """(T, N) bool: the steps before the last of their slots; None for all."""
         return None if self.lengths is None else self._are_first(self.lengths)
 
     @property
@@ -205,13 +218,13 @@ class Rollout:
 
     @property
     def fresh(self) -> Tensor | None:
-        """(T, N) bool: the steps that are learned from for the first time; None for all."""
-        counted, is_stale = self.counted, self.is_stale
-        return counted if counted is None or is_stale is None else counted & ~is_stale
+        """(T, N) bool: the steps that were collected since the last update; None for all."""
+        stored, is_stale = self._stored, self.is_stale
+        return stored if stored is None or is_stale is None else stored & ~is_stale
 
     @property
     def frames(self) -> int:
-        """Steps that are learned from for the first time, of all slots."""
+        """Steps that were collected since the last update, of all slots."""
         return self.mask.numel() if self.fresh is None else int(self.fresh.sum())
 
     def _are_first(self, counts: Tensor) -> Tensor:

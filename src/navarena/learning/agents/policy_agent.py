@@ -17,6 +17,7 @@ from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import join_hashes
+from navarena.agents.options import split_options
 from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.files import read_bytes
 from navarena.core.protocol_ids import base_protocol
@@ -32,11 +33,15 @@ from navarena.learning.agents.adaptation import (
 from navarena.learning.agents.fit import require_fitting
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_policy, read_info
 from navarena.learning.inputs import choose_inputs, resize_input
-from navarena.learning.policy import Policy, RecurrentPolicy
+from navarena.learning.policy import PREVIOUS, Policy, RecurrentPolicy
+from navarena.learning.storage import NO_ACTION
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.graphs.batch import GraphBatch
-from navarena.tasks.task import Actions, Task, TaskRules
+from navarena.tasks.task import Actions, Phase, Task, TaskRules
+
+PHASE = "phase"
+"""The sensor of who acts in a tour: where an oracle leads, no choice of the policy is made."""
 
 SAMPLE, TEMPERATURE, WEIGHTS, MAP = "sample", "temperature", "weights", "map"
 
@@ -72,9 +77,8 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
     return type("CheckpointAgent", (CheckpointAgent,), members)
 
 
-def read_temperature(text: str) -> float:
-    """The temperature in `text`: sample=true, sample=false or temperature=T; raises InputError."""
-    name, _, value = text.partition("=")
+def read_temperature(name: str, value: str) -> float:
+    """The temperature that sample=true, sample=false or temperature=T names; raises InputError."""
     if name == SAMPLE and value in ("true", "false"):
         return float(value == "true")
     try:
@@ -84,7 +88,8 @@ def read_temperature(text: str) -> float:
     if name != TEMPERATURE or not 0 <= temperature < math.inf:
         raise InputError(
             f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false, "
-            f"{MAP}=SENSOR, {WEIGHTS}=FILE, {'=, '.join(OPTIONS)}= behind the checkpoint, got {text!r}"
+            f"{MAP}=SENSOR, {WEIGHTS}=FILE, {'=, '.join(OPTIONS)}= behind the checkpoint, got "
+            f"'{name}={value}'"
         )
     return temperature
 
@@ -116,8 +121,10 @@ class CheckpointAgent(Agent):
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
         members: dict[str, Any] = {"__doc__": cls.__doc__}
         learning: dict[str, str] = {}
-        for part in text.split("&"):
-            name, _, value = part.partition("=")
+        given = split_options(text, "a checkpoint")
+        if SAMPLE in given and TEMPERATURE in given:
+            raise InputError(f"expected {SAMPLE}= or {TEMPERATURE}=, got both in {text!r}; leave one out")
+        for name, value in given.items():
             if name == WEIGHTS and value:
                 members["adapted"] = value
                 adapted = sha256(read_bytes(Path(value), "adapted weights")).hexdigest()
@@ -129,7 +136,7 @@ class CheckpointAgent(Agent):
             elif name in OPTIONS:
                 learning[name] = value
             else:
-                members["temperature"] = read_temperature(part)
+                members["temperature"] = read_temperature(name, value)
         if learning:
             members["adaptation"] = read_settings(learning)
         return type("CheckpointAgent", (cls,), members)
@@ -151,6 +158,8 @@ class CheckpointAgent(Agent):
         if self.adapted:
             load_adapted(self._policy, Path(self.adapted))
         self._declaration = self._info.actions.index(task.declaration)
+        if PHASE in task.sensors:
+            self.sensors = tuple(dict.fromkeys((*self.sensors, PHASE)))
         if isinstance(task, Task) and task.declares_itself:
             self.forgo_declaration()
         self._has_adapted = False
@@ -174,11 +183,21 @@ class CheckpointAgent(Agent):
         assert self.adaptation is not None
         return Adapter(policy, self._info, self.folder, self.adaptation, self._declaration)
 
+    @property
+    def adapts(self) -> bool:
+        return self.adaptation is not None and self._episodes is None
+
     def adapt(self, env: CalibrationEnv) -> None:
         """Learn from `env` by the loss of `adaptation`; the checkpoint's files stay as they are.
 
-        Raises InputError without one, and for a checkpoint that was not trained with its loss.
+        Raises InputError without one, for one that adapts within episodes, and for a checkpoint that was not
+        trained with its loss.
         """
+        if self._episodes is not None:
+            raise InputError(
+                f"expected no calibration for {self.folder}, which adapts from its trained weights in each "
+                "episode; leave --calibration-steps or &per_episode=true out"
+            )
         if self.adaptation is None:
             raise InputError(
                 f"expected {self.folder} with a loss to adapt by, got none; write ?adapt=ap or ?adapt=rp "
@@ -195,7 +214,7 @@ class CheckpointAgent(Agent):
         """
         if isinstance(batch, GraphBatch):
             self._require_features(batch)
-        if self.adaptation is not None and self._episodes is None and not self._has_adapted:
+        if self.adapts and not self._has_adapted:
             raise InputError(
                 f"expected a calibration in which {self.folder} adapts, got none; give --calibration-steps "
                 "166000, leave ?adapt= out, or adapt within episodes by &per_episode=true"
@@ -239,8 +258,8 @@ class CheckpointAgent(Agent):
                 self.forget(start.slot)
             if start.boundary >= Boundary.EPISODE:
                 self._generators[start.slot] = start.generator("checkpoint")
-                if self._episodes is not None:
-                    self._episodes.begin(start.slot)
+            if self._episodes is not None:
+                self._episodes.begin(start)
 
     def forget(self, slot: int) -> None:
         """Reset the recurrent state of `slot`, but not its random stream."""
@@ -273,6 +292,9 @@ class CheckpointAgent(Agent):
                 seen[: len(part)] = small[name][part]
             own = self._act_part(part) if self._episodes is None else self._act_adapting(part)
             chosen[part] = self._translate(own)
+        if PHASE in self.sensors:
+            led = slots[np.asarray(observations[PHASE])[slots] != Phase.AGENT]
+            self._state[PREVIOUS][led] = NO_ACTION + 1
         return chosen
 
     def _act_adapting(self, slots: np.ndarray) -> np.ndarray:

@@ -187,7 +187,9 @@ class AuxiliaryHeads(torch.nn.Module):
         if part.counted is not None:  # no pair of steps reaches beyond those that count
             part = replace(part, mask=part.mask & part.counted)
         seen = watched.seen.reshape(steps, slots, -1)
-        total, row = seen.new_zeros(()), {}
+        total, row = seen.new_zeros(()), dict[str, float]()
+        if part.counted is not None and not part.counted.any():
+            return total, row
         for one in self._chosen:
             if one.kind == "seen_class":
                 logits = _take(watched.logits.float().reshape(steps, slots, -1), part).flatten(0, 1)
@@ -247,9 +249,7 @@ class AuxiliaryHeads(torch.nn.Module):
             if part.counted is not None:
                 is_move = is_move & part.counted
             counted = is_move if one.pairs == "code" else count_pairs(part.mask) & is_move
-            moves = (part.actions - (part.actions > self._declaration).long()).clamp_max(
-                head.out_features - 1
-            )
+            moves = (part.actions - (part.actions > self._declaration).long()).clamp(0, head.out_features - 1)
             return inverse_dynamics_loss(head(torch.cat((seen, following), -1)), moves, counted)
         places = _find_places(part)
         count = max(1, round(one.share * len(places)))
@@ -357,7 +357,8 @@ class ContrastHead(torch.nn.Module):
         last, state, frames = len(actions) - 1, beliefs[start, slot], seen.flatten(0, 1)
         positive, negative = [start.float()] * len(horizons), [start.float()] * len(horizons)
         for ahead in range(max(horizons)):
-            state = self.cell(self.embedding(actions[(start + ahead).clamp_max(last), slot]), state)
+            taken = actions[(start + ahead).clamp_max(last), slot].clamp_min(0)
+            state = self.cell(self.embedding(taken), state)
             for place, horizon in enumerate(horizons):
                 if horizon == ahead + 1:
                     then = seen[(start + horizon).clamp_max(last), slot]

@@ -45,13 +45,17 @@ class Export:
 def export_checkpoint(folder: Path, out: Path) -> Export:
     """Write the checkpoint in `folder` into `out`, its floating-point weights as float16, to act and adapt.
 
+    What networks count and do not learn, such as means of their inputs, stays as it is.
+
     Raises FileError for a damaged checkpoint, InputError where a weight is too large for float16 and where
     `out` is a training's folder, StorageError when it cannot be written.
     """
     if (out / RESUME).exists() or out.resolve() == folder.resolve():
         raise InputError(f"expected another folder for the copy, got {out}, whose training could not go on")
     info, policy = load_policy(folder)
-    small, largest = _halve(copy_weights(policy))
+    weights, counts = copy_weights(policy), {name for name, _ in policy.named_buffers()}
+    small, largest = _halve({name: value for name, value in weights.items() if name not in counts})
+    small |= {name: value for name, value in weights.items() if name in counts}
     beside, change = _halve(read_heads(info, folder))
     model, digest = encode_weights(small)
     heads, heads_digest = encode_weights(beside) if beside else (b"", "")

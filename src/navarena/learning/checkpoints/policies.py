@@ -80,6 +80,7 @@ class CheckpointInfo:
         vocabulary: categories of goals by the numbers that it sees; empty for goals that are none.
         cpu_seconds: of all processes of the training, all threads together; 0 where it is not known.
         features: of views on graphs, by name; empty for those of a file, and in scenes.
+        demonstrations: that it imitates, as "AGENT on PROTOCOL@DATASET/SPLIT#HASH"; empty without.
     """
 
     protocol: str
@@ -106,12 +107,16 @@ class CheckpointInfo:
     vocabulary: tuple[str, ...] = ()
     cpu_seconds: float = 0.0
     features: str = ""
+    demonstrations: str = ""
 
     @property
     def trained_with(self) -> tuple[str, ...]:
-        """Notes for results: corruptions and augmentations in training, selection on reported episodes."""
+        """Notes for results: corruptions and augmentations in training, demonstrations, selection on reported
+        episodes.
+        """
+        imitated = (f"demonstrations of {self.demonstrations}",) if self.demonstrations else ()
         chosen = (SELECTED,) if self.selection == "paper" else ()
-        return (*self.corruptions, *self.augmentations, *chosen)
+        return (*self.corruptions, *self.augmentations, *imitated, *chosen)
 
     @property
     def resizes(self) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ class EncoderSettings:
             `goal_mask` teaches where it is.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
-        base_planes: of a ResNet that is trained: channels after its first convolution.
+        base_planes: of a ResNet that is trained: channels after its first convolution; even, from 16 on,
+            below which PyTorch's kernels for the processor write beyond their memory.
         compressed: of a ResNet that is trained: about how many numbers are left of an image.
         resize: pixels of the shorter side to which images are averaged before the square in the middle is
             cut out; 0 leaves them as they are.
@@ -84,8 +85,8 @@ class EncoderSettings:
     frozen_binocular: bool = False
 
     def __post_init__(self) -> None:
-        if self.base_planes < 2 or self.base_planes % 2:
-            raise InputError(f"expected an even number of base_planes, got {self.base_planes}")
+        if self.base_planes < 16 or self.base_planes % 2:
+            raise InputError(f"expected an even number of base_planes from 16 on, got {self.base_planes}")
         if self.compressed < 1 or self.resize < 0 or self.spare_categories < 0:
             raise InputError(f"expected positive sizes, got {self}")
         if self.map_features < 1 or self.category_features < 1:

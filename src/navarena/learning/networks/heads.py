@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from navarena.core.errors import InputError
+from navarena.learning.storage import NO_ACTION
 from navarena.learning.tensors import Tensor, torch
 
 Uniforms = Callable[[int, int], Tensor]
@@ -74,8 +75,9 @@ class Categorical:
         )
 
     def log_prob(self, actions: Tensor) -> Tensor:
-        """(...,) float32: logarithms of the probabilities of `actions` (...,) int64."""
-        return self.log_probs.gather(-1, actions[..., None])[..., 0]
+        """(...,) float32: logarithms of the probabilities of `actions` (...,) int64; 0 of NO_ACTION."""
+        found = self.log_probs.gather(-1, actions.clamp_min(0)[..., None])[..., 0]
+        return torch.where(actions == NO_ACTION, 0.0, found)
 
     def entropy(self) -> Tensor:
         """(...,) float32, nats."""

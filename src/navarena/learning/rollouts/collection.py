@@ -18,7 +18,7 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.rollouts.augmentation import Augmenter
 from navarena.learning.rollouts.teaching import AgentTeacher, TeacherMix, make_named_teacher
 from navarena.learning.settings import ImitationSettings, PPOSettings
-from navarena.learning.storage import NO_LABEL, EpisodeEnd, Rollout
+from navarena.learning.storage import NO_ACTION, NO_LABEL, EpisodeEnd, Rollout
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.graphs.fidelity import FidelityReward
@@ -91,6 +91,7 @@ class Collector:
             self._teacher = make_named_teacher(recipe.method.teacher, batch)
             declaration = task.actions.index(task.declaration)
             self._mix = TeacherMix(recipe.method, declaration, batch.slots, generators["teacher"])
+            self._learns = np.array([name not in recipe.masked for name in task.actions])
         self._state = policy.initial_state(batch.slots)
         self._device = next(policy.parameters()).device
         self._mask = torch.zeros(batch.slots, dtype=torch.bool, device=self._device)
@@ -173,9 +174,12 @@ class Collector:
             with self.clock.measure("labels"):
                 # while an oracle leads there is nothing to learn
                 labels = np.where(batch.led, NO_LABEL, self._exchange(self._teacher.label()))
-            self._labels = rollout.labels[step] = self._send(labels)
+            self._labels = rollout.labels[step] = self._send(np.where(self._learns[labels], labels, NO_LABEL))
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
             rollout.led[step] = self._send(self._mix.led)
+        if batch.led.any():  # whose choices nobody makes
+            led = self._send(batch.led)
+            taken[led], rollout.log_probs[step, led] = NO_ACTION, 0.0
         rollout.actions[step] = taken
         moves = self._exchange(taken.cpu().numpy())
         if isinstance(self._teacher, AgentTeacher):

@@ -83,16 +83,17 @@ def normalise_advantages(
     own = advantages if counted is None else advantages[counted]
     total = torch.stack((own.sum(), torch.full_like(own.sum(), own.numel())))
     total, count = processes.add_up(total)
+    count = count.clamp_min(1)
     centred = advantages - total / count
     squares = processes.add_up((own - total / count).square().sum())
     if kind == "variance":
         return centred * torch.rsqrt(squares / count + 1e-5)
-    return centred / ((squares / (count - 1)).sqrt() + 1e-5)
+    return centred / ((squares / (count - 1).clamp_min(1)).sqrt() + 1e-5)
 
 
 def explained_variance(values: Tensor, returns: Tensor) -> float:
     """1 - var(returns - values) / var(returns): 1 for perfect `values` (T, N) of `returns` (T, N), 0 for a
-    constant, below 0 for worse; 0 where all returns are equal.
+    constant, below 0 for worse; 0 where all returns are equal, or there are none.
     """
-    spread = float(returns.var(correction=0))
+    spread = float(returns.var(correction=0)) if returns.numel() else 0.0
     return 1.0 - float((returns - values).var(correction=0)) / spread if spread > 0 else 0.0

@@ -12,7 +12,7 @@ from navarena.learning.networks.encoders import name_frozen
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
 from navarena.learning.settings import AggregationSettings, ImitationSettings
-from navarena.learning.storage import NO_LABEL, Fragment, Rollout
+from navarena.learning.storage import NO_ACTION, NO_LABEL, Fragment, Rollout
 from navarena.learning.tensors import Tree, take_rows, torch
 from navarena.learning.trainings.store import Entry, TrajectoryStore
 from navarena.learning.trainings.updates import Statistics, descend
@@ -173,7 +173,7 @@ class Aggregator:
         """One step of the optimiser from one batch; `state` (lanes) becomes that after its episodes.
 
         Gradients go through a whole episode, not into the one before it. `generator` draws for auxiliary
-        losses, which count the steps of episodes alone, not the padding.
+        losses, which count the steps of episodes alone, not the padding, nor where an oracle leads.
         """
         episodes = [self._store.read(one.key) for _, one, _ in batch]
         lengths = [one.steps for _, one, _ in batch]
@@ -196,7 +196,7 @@ class Aggregator:
         lanes = torch.tensor([lane for lane, _, _ in batch])
         before = take_rows(state, lanes)
         unknown = torch.zeros(labels.shape)
-        inside = torch.arange(longest)[:, None] < torch.tensor(lengths)
+        inside = (torch.arange(longest)[:, None] < torch.tensor(lengths)) & (actions != NO_ACTION)
         part = Fragment(
             seen, before, mask, actions, unknown, unknown, labels, weights, unknown.bool(), inside
         )

@@ -1,5 +1,6 @@
 """Imitation of demonstrations that lie on the disk, as `navarena demos` wrote them."""
 
+import hashlib
 import json
 import math
 import time
@@ -14,12 +15,15 @@ import numpy as np
 from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import derive_seed, make_generator
-from navarena.evaluation.demonstrations.reading import DemoSet, EpisodeArrays, open_demos
+from navarena.evaluation.demonstrations.reading import EpisodeArrays, open_demos
+from navarena.learning.agents.fit import find_vocabulary
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
 from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
-from navarena.learning.inputs import InputSpec, resize_input
+from navarena.learning.inputs import describe_unit, resize_input
+from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import AggregationSettings, ImitationSettings
+from navarena.learning.storage import NO_LABEL
 from navarena.learning.tensors import torch
 from navarena.learning.trainings.aggregation import Aggregator
 from navarena.learning.trainings.log import Row, append_row, cut_log
@@ -35,7 +39,8 @@ from navarena.learning.trainings.store import Entry, TrajectoryStore
 from navarena.learning.trainings.training import STORE
 from navarena.learning.trainings.updates import make_optimiser
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import require_body_task
+from navarena.tasks.catalog import get_body_task, require_body_task
+from navarena.tasks.task import Task
 
 
 class DemoTraining:
@@ -54,8 +59,9 @@ class DemoTraining:
         frames: learned from so far.
         updates: passes over the demonstrations.
 
-    Raises InputError for another method or recipe than in `folder`, and for demonstrations of another
-    protocol or without an input of the policy in its size; FileError for half-written or damaged ones.
+    Raises InputError for another method, recipe or demonstrations than in `folder`, and for demonstrations of
+    another protocol or without an input of the policy in its size and unit; FileError for half-written or
+    damaged ones.
     """
 
     def __init__(self, recipe: Recipe, demos: Path, folder: Path, threads: int = 1) -> None:
@@ -77,21 +83,32 @@ class DemoTraining:
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
         self._demos = open_demos(demos)
+        manifest = self._demos.manifest
+        self._digest = hashlib.sha256(json.dumps(manifest.files, sort_keys=True).encode()).hexdigest()
         self._plain: dict[str, Any] = json.loads(msgspec.json.encode(recipe))
         saved = load_resume(folder)
         if saved is not None:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
+            if saved.get("demonstrations") != self._digest:
+                raise InputError(
+                    f"expected a training from the demonstrations {demos} in {folder}, got one from others, "
+                    "or from none; choose another folder by --out"
+                )
         task = require_body_task(make_training_task(recipe))
         batch = NavigationBatch(task, 1, threads, recipe.sensors)
-        self._info = describe_policy(recipe, task, batch)
+        self._info = replace(
+            describe_policy(recipe, task, batch), demonstrations=f"{manifest.agent} on {manifest.identity}"
+        )
         self._require_fit(demos)
+        self._require_units(task, batch, demos)
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
-            self._policy, _ = build_policy(recipe, self._info, task, batch)
+            self._policy, _ = build_policy(replace(recipe, targets=()), self._info, task, batch)
+        self._policy.in_bfloat16 = choose_precision(recipe.precision)
         self._optimiser = make_optimiser(self._policy, method.optimiser)
         self._generator = make_generator("learning", recipe.seed, "demonstrations")
         settings = replace(method.aggregation or AggregationSettings(batch=16), epochs=1)
-        store = TrajectoryStore(folder / STORE)
+        store = TrajectoryStore(folder / STORE, is_new=saved is None)
         self._aggregator = Aggregator(
             replace(method, aggregation=settings), recipe.policy.remembers, store, recipe.seed
         )
@@ -101,7 +118,7 @@ class DemoTraining:
             self._restore(saved)
         else:
             load_pretrained(self._policy, recipe)
-            load_start(self._policy, self._info, recipe, folder)
+            load_start(self._policy, self._info, recipe, folder, task)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         cut_log(folder, self.frames)
 
@@ -129,23 +146,42 @@ class DemoTraining:
             if not (is_larger if one.is_image else shape == one.shape):
                 raise InputError(f"expected {one.name} of {one.shape} at least in {folder}, got {shape}")
 
+    def _require_units(self, task: Task, batch: NavigationBatch, folder: Path) -> None:
+        """Raise InputError for demonstrations in other units or of other categories than those of `task`."""
+        names, protocol = tuple(one.name for one in self._info.inputs), self._demos.manifest.protocol
+        theirs = get_body_task(protocol)
+        specs = NavigationBatch(theirs, 1, 1, names).specs
+        for name in names:
+            ours = describe_unit(task, name, batch.specs[name])
+            other = describe_unit(theirs, name, specs[name])
+            if ours != other:
+                raise InputError(
+                    f"expected {name} in {ours or 'no unit'} in {folder}, as {self.recipe.protocol} shows "
+                    f"it, got {other or 'no unit'} of {protocol}; choose that by --protocol"
+                )
+        if find_vocabulary(theirs) != self._info.vocabulary:
+            raise InputError(
+                f"expected the categories of {self.recipe.protocol} in {folder}, got those of {protocol}; "
+                "choose that by --protocol"
+            )
+
     def _fill(self, store: TrajectoryStore) -> None:
         """Bring every demonstration into the form that the policy reads, once."""
-        manifest: DemoSet = self._demos
         known = {one.key for one in store.entries}
-        for k, entry in enumerate(manifest.manifest.episodes):
-            key = f"{manifest.manifest.identity}/{entry.scene_id}/{entry.tour_id}/{entry.episode_id}"
-            if key in known:
-                continue
-            tour = f"{entry.scene_id}/{entry.tour_id}" if entry.tour_id else ""
-            store.add(Entry(key, 0, tour, entry.steps), _make_arrays(self._demos.read(k), self._info.inputs))
+        for k, entry in enumerate(self._demos.manifest.episodes):
+            if str(k) not in known:
+                tour = f"{entry.scene_id}/{entry.tour_id}" if entry.tour_id else ""
+                store.add(Entry(str(k), 0, tour, entry.steps), self._make_arrays(self._demos.read(k)))
         store.flush()
-        expected = len(manifest.manifest.episodes)
-        if len(store.entries) != expected:
-            raise InputError(
-                f"expected {expected} demonstrations in the store of {self.folder}, got "
-                f"{len(store.entries)}: it was begun with others; choose another folder by --out"
-            )
+
+    def _make_arrays(self, found: EpisodeArrays) -> dict[str, np.ndarray]:
+        """Name -> (T, ...) of an episode, as a store keeps them: inputs in their sizes, actions as labels."""
+        info, actions = self._info, found.actions.astype(np.int16)
+        seen = {
+            one.name: resize_input(one, found.observations[one.name]).astype(one.dtype) for one in info.inputs
+        }
+        masked = np.isin(actions, [info.actions.index(name) for name in info.masked])
+        return {**seen, "action": actions, "label": np.where(masked, np.int16(NO_LABEL), actions)}
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Learn until the recipe's frames are reached; returns the last checkpoint's description.
@@ -195,6 +231,7 @@ class DemoTraining:
     def _save(self) -> None:
         resume = {
             "recipe": json.dumps(self._plain),
+            "demonstrations": self._digest,
             "frames": self.frames,
             "updates": self.updates,
             "generator": json.dumps(self._generator.bit_generator.state),
@@ -204,10 +241,6 @@ class DemoTraining:
         save_checkpoint(self.folder, self._describe(), self._policy, resume)
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        if "generator" not in saved:
-            raise InputError(
-                f"expected a training from --demos in {self.folder}, got another; choose another --out"
-            )
         self._policy.load_state_dict(saved["weights"])
         self._optimiser.load_state_dict(saved["optimiser"])
         self._generator.bit_generator.state = json.loads(saved["generator"])
@@ -216,10 +249,3 @@ class DemoTraining:
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-def _make_arrays(found: EpisodeArrays, inputs: tuple[InputSpec, ...]) -> dict[str, np.ndarray]:
-    """Name -> (T, ...) of an episode, as a store keeps them: inputs in their sizes, actions as labels."""
-    seen = {one.name: resize_input(one, found.observations[one.name]).astype(one.dtype) for one in inputs}
-    actions = found.actions.astype(np.int16)
-    return {**seen, "action": actions, "label": actions}

@@ -87,7 +87,8 @@ class TrainingEvaluation:
         worlds: where scenes come from.
         corruptions: that the training learns with; checkpoints are evaluated with the same.
 
-    Raises UnknownNameError for a metric that the task does not have.
+    Raises UnknownNameError for a metric that the task does not have, and for a split of papers that its
+    episodes do not.
     """
 
     def __init__(
@@ -104,7 +105,8 @@ class TrainingEvaluation:
         self._task, self._settings, self._corruptions = task, settings, corruptions
         self._blocks, self._houses = blocks, tuple(houses)
         self._worlds = WorldCache(task.embodiment, lambda scene_id, _: worlds.get(scene_id))
-        self._episodes: tuple[Episode, ...] = ()
+        is_paper = settings.selection == "paper"
+        self._episodes: tuple[Episode, ...] = self._choose() if is_paper else ()
 
     def evaluate(self, folder: Path) -> tuple[int, dict[str, Score]]:
         """Number of episodes and mean metrics of the checkpoint in `folder`.

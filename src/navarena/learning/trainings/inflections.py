@@ -9,6 +9,7 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.storage import NO_LABEL
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
@@ -38,12 +39,13 @@ def count_inflections(labels: Int64[np.ndarray, "t n"], first: Bool[np.ndarray, 
     """Count the changes in `labels` (T, N), each column by itself; row 0 counts where it is a first step.
 
     Args:
-        labels: of N slots.
+        labels: of N slots; NO_LABEL counts nothing, and the label behind it is a change.
         first: (T, N), where the step is the first of an episode.
     """
     changed = np.zeros(labels.shape, bool)
     changed[1:] = labels[1:] != labels[:-1]
-    return Inflections(labels.size, int((changed | first).sum()))
+    known = labels != NO_LABEL
+    return Inflections(int(known.sum()), int(((changed | first) & known).sum()))
 
 
 def measure_inflections(recipe: Recipe, episodes: int = 200) -> Inflections:
@@ -66,7 +68,7 @@ def measure_inflections(recipe: Recipe, episodes: int = 200) -> Inflections:
     begins, left = np.ones(slots, bool), episodes
     labels, first = [], []
     while left > 0:
-        label = teacher.label()
+        label = np.where(batch.led, NO_LABEL, teacher.label())
         labels.append(label)
         first.append(begins)
         _, terminated, truncated = running.follow(batch.step(label))

@@ -20,7 +20,7 @@ from navarena.corruptions.suites import CLEAN_NAME
 from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.stream import EpisodeStream, Stay
-from navarena.learning.agents.fit import find_vocabulary
+from navarena.learning.agents.fit import find_vocabulary, require_inputs
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads
 from navarena.learning.auxiliaries.proxies import DISTANCES
 from navarena.learning.checkpoints.policies import (
@@ -47,6 +47,7 @@ from navarena.learning.tensors import torch
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, require_body_task
+from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.slot_episodes import SlotEpisodes
@@ -177,10 +178,19 @@ def make_slots(
     """The recipe's slots in equal groups, one per sampler.
 
     The first has its scenes from `worlds`, the others open theirs alike into stores of their own.
+
+    Raises InputError for a corruption that has nothing to act on, and for a mixture on graphs.
     """
     corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
     shown = (*recipe.sensors, *recipe.all_targets)
+    for text in _list_corruptions(recipe):
+        require_applicable(task, (text,), shown)
     if isinstance(task, GraphTask):
+        if recipe.mixture:
+            raise InputError(
+                f"expected no mixture on navigation graphs, got {', '.join(recipe.mixture)}; give "
+                "corruptions of instructions by --set corruptions=NAME:SEVERITY"
+            )
         sources = Sources(features=recipe.features or None)
         on_graphs = [
             make_batch(task, recipe.slots, threads, shown, worlds, corruptions, sources, one.houses)
@@ -244,7 +254,9 @@ def load_pretrained(policy: ActingPolicy, recipe: Recipe) -> None:
     load_follower_trunks(policy, recipe.policy)
 
 
-def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
+def load_start(
+    policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path, task: Task | GraphTask
+) -> None:
     """Copy the weights that `recipe` starts from into `policy`, frozen ones and heads of losses, too.
 
     Args:
@@ -252,8 +264,10 @@ def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: 
         info: what it is.
         recipe: with the name of a checkpoint or of a first recipe; without one nothing is copied.
         own: folder of the training.
+        task: of the recipe.
 
-    Raises InputError for a checkpoint of other inputs, actions or networks, FileError for a damaged one.
+    Raises InputError for a checkpoint of other inputs, units, categories, actions or networks, FileError for
+    a damaged one.
     """
     start = recipe.start
     if recipe.first:
@@ -269,6 +283,8 @@ def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: 
             ours, other = map(_drop_habits, (ours, other))
         if ours != other:
             raise InputError(f"expected {name} of {ours} in {folder}, to start from, got {other}")
+    if isinstance(task, Task):
+        require_inputs(theirs, task, folder)
     policy.load_state_dict(found.state_dict(), strict=False)
     heads = dict(policy.named_children()).get("auxiliaries")
     if heads is not None:

@@ -6,6 +6,7 @@ shards/SHA256.arrow    up to SHARD episodes, a row for each, mapped into memory 
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_json, write_atomic
+from navarena.core.files import raise_storage_error, read_json, write_atomic
 
 FORMAT = "navarena-trajectories-v1"
 INDEX, SHARDS = "store.json", "shards"
@@ -58,14 +59,17 @@ class TrajectoryStore:
     Args:
         folder: of the store; goes on with what is there. A shard that the index does not name was cut off
             while it was written, and counts as absent.
+        is_new: whether what is there is removed.
 
     Attributes:
         entries: of all episodes, in the order in which they came.
 
-    Raises FileError for a damaged index.
+    Raises FileError for a damaged index, StorageError for what cannot be removed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, is_new: bool = False) -> None:
+        if is_new:
+            _remove(folder)
         self._folder, self._pending = folder, list[tuple[Entry, dict[str, np.ndarray]]]()
         self._shards: list[_Shard] = []
         self._tables: dict[str, pa.Table] = {}
@@ -139,6 +143,16 @@ class TrajectoryStore:
             raise FileError(f"the shard {path} is damaged: its content is not what it is named by; {advice}")
         mapped.seek(0)
         return pa.ipc.open_file(mapped).read_all()
+
+
+def _remove(folder: Path) -> None:
+    """Remove the store in `folder`, its index first: what is left then counts as absent."""
+    try:
+        (folder / INDEX).unlink(missing_ok=True)
+        if (folder / SHARDS).exists():
+            shutil.rmtree(folder / SHARDS)
+    except OSError as error:
+        raise_storage_error(folder, error)
 
 
 def _plain(shard: _Shard) -> dict[str, Any]:

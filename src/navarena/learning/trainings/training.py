@@ -105,6 +105,11 @@ class Training:
         saved = load_resume(folder)
         if saved is not None:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
+            if "demonstrations" in saved:
+                raise InputError(
+                    f"expected a training without --demos in {folder}, got one with; choose another folder "
+                    "by --out"
+                )
         task = make_training_task(recipe)
         watch = recipe.evaluation
         blocks = load_blocks(task, recipe.split) if episodes is None else find_blocks(episodes)
@@ -132,7 +137,7 @@ class Training:
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
         if saved is None:
             load_pretrained(self._policy, recipe)
-            load_start(self._policy, self._info, recipe, folder)
+            load_start(self._policy, self._info, recipe, folder, task)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
@@ -157,7 +162,7 @@ class Training:
         if isinstance(recipe.method, ImitationSettings) and recipe.method.aggregation is not None:
             if device != "cpu" or processes.count > 1:
                 raise InputError("expected one process on the processor for a store of episodes")
-            store = TrajectoryStore(folder / STORE)
+            store = TrajectoryStore(folder / STORE, is_new=saved is None)
             self._aggregator = Aggregator(recipe.method, recipe.policy.remembers, store, recipe.seed)
         self._rows: list[Statistics] = []
         if saved is not None:

@@ -119,6 +119,8 @@ def update_ppo(
     rollout.returns[:] = returns
     scaled = normalise_advantages(advantages, settings.normalise, processes, counted)
     weights = None if rollout.lengths is None else weigh_lengths(rollout.lengths, rollout.steps)
+    if counted is not None:
+        weights = counted.float() if weights is None else weights * counted
     clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
@@ -133,7 +135,7 @@ def update_ppo(
         total = of_actions + settings.value_weight * of_values - entropy_weight * entropy + beside
         change = (log_probs - part.log_probs).detach()
         if own is not None:
-            change = change[own > 0]
+            change = change[own > 0] if own.any() else change.new_zeros(1)
         ratio = change.exp()
         if rollout.stale is None:  # older policies act differently, and so do the states behind their steps
             noted = noted | {"ratio_error": float((ratio - 1.0).abs().max())}
@@ -206,7 +208,7 @@ def update_imitation(
                 judged.values,
                 judged.distribution.entropy(),
                 returns[:, slots],
-                ~part.led,
+                ~part.led if part.counted is None else part.counted & ~part.led,
                 settings.actor_critic.value_weight,
                 settings.actor_critic.entropy_weight,
             )
@@ -287,10 +289,8 @@ def _run_epochs(
 
 def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
     """() float32: divisor of the mean in the loss of `part`."""
-    if part.counted is not None:
-        return part.counted.sum().float()
     if isinstance(settings, PPOSettings) or settings.actor_critic is not None:
-        return torch.tensor(float(part.mask.numel()))
+        return torch.tensor(float(part.mask.numel())) if part.counted is None else part.counted.sum().float()
     return (part.weights * (part.labels != NO_LABEL)).sum()
 
 
