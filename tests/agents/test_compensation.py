@@ -44,6 +44,15 @@ def test_kinds_by_hand(changes, kind):
         assert model.drift == pytest.approx(changes.get("drift", 0.0))
 
 
+def test_walks_that_drift_into_walls_are_a_drift():
+    """Six of eight walks are cut short, so that their lengths vary as under noise; all turn alike."""
+    seen = motions(drift=math.radians(10))
+    seen["move_forward"][:6, 0] = (0.0, 0.0, 0.05, 0.1, 0.15, 0.2)
+    assert identify(seen, SMALL_BODY).kind == "drift"
+    seen["move_forward"][:, 2] = np.radians([-20, -10, 0, 5, 10, 15, 30, 40])
+    assert identify(seen, SMALL_BODY).kind == "noise"
+
+
 class Scripted(Agent):
     """Asks for the same actions again and again."""
 

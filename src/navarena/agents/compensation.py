@@ -84,10 +84,10 @@ def identify(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) 
     kind: Kind = "none"
     if turns.min() < FAILED * body.turn_angle <= turns.max():
         kind = "failure"
+    elif abs(drift) > DRIFTS and spread[WALK][2] <= NOISY_RADIANS:
+        kind = "drift"  # also where walks that drift meet walls, and vary in length
     elif noise[0] > NOISY_METRES or noise[1] > NOISY_RADIANS:
         kind = "noise"
-    elif abs(drift) > DRIFTS:
-        kind = "drift"
     elif (
         abs(step - body.forward_step) > BIASED_METRES
         or np.abs(turns - body.turn_angle).max() > BIASED_RADIANS
