@@ -129,6 +129,12 @@ def test_text_and_json(tmp_path: Path) -> None:
             read_json(path, "list")
 
 
+def test_a_byte_order_mark_before_json_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "tours.json"
+    path.write_bytes(b"\xef\xbb\xbf[1, 2]")
+    assert read_json(path, "tour file", list[int]) == [1, 2]
+
+
 def test_unreadable_paths(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / ("x" * 3000), tmp_path / "a\0b"):

@@ -1,5 +1,6 @@
 """The cache folder, and files that are written atomically and read with clear errors."""
 
+import codecs
 import errno
 import lzma
 import os
@@ -155,9 +156,10 @@ def read_text(path: Path, kind: str) -> str:
 def read_json(path: Path, kind: str, content: Any = Any, remedy: str = "") -> Any:
     """The JSON of `path` as a value of the type `content`; raises FileError as `read_bytes` does.
 
-    `remedy` says what to do about a damaged file.
+    A byte order mark before it is no damage. `remedy` says what to do about a damaged file.
     """
-    return decode_json(read_bytes(path, kind), f"{kind} {path}", content, remedy)
+    data = read_bytes(path, kind).removeprefix(codecs.BOM_UTF8)
+    return decode_json(data, f"{kind} {path}", content, remedy)
 
 
 def decode_json(data: bytes | msgspec.Raw, name: str, content: Any = Any, remedy: str = "") -> Any:
