@@ -220,7 +220,7 @@ def test_the_smoke_recipe_learns_in_houses(tmp_path, capsys):
     assert found["error"] < min(found["same_house"], found["other_house"])
 
 
-def test_bad_input_is_one_line(trained, tmp_path, world, capsys):
+def test_bad_input_is_one_line(trained, tmp_path, world, capsys, monkeypatch):
     for split in ("train", "val"):
         command = ["cross-view", "score", str(trained), "--split", split, "--houses=1", "--pairs=1"]
         assert main([*command, "--quiet"]) == 2
@@ -234,6 +234,7 @@ def test_bad_input_is_one_line(trained, tmp_path, world, capsys):
         ViewPairSettings(overlap=(0.9, 0.3))
     with pytest.raises(InputError, match="masked between 0 and 1"):
         replace(RECIPE, masked=1.0)
+    monkeypatch.setattr("navarena.learning.cross_view.pairs.ROUNDS", 2)  # all of them take minutes
     with pytest.raises(SceneError, match="expected 24 pairs .* overlaps of 0.999 to 1.0 .*--set pairs.pairs"):
         draw_view_pairs(world, replace(FEW, overlap=(0.999, 1.0)), 32, 0)
     with pytest.raises(InputError, match="1 to .* houses"):
