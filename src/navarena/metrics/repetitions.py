@@ -134,7 +134,6 @@ def estimate_weighted_seeds(
     weights: Float[np.ndarray, "n"],
     scenes: Sequence[str],
     generator: np.random.Generator,
-    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """Weighted mean score of a method over its K seeds and the parts of N episodes, such as sub-tasks.
 
@@ -142,11 +141,10 @@ def estimate_weighted_seeds(
     estimate_over_seeds has one. n counts parts.
 
     Args:
-        values: (K, N) float64 within `bounds`: the mean over the parts of each episode, by seed.
+        values: (K, N) float64 within 0 to 1: the mean over the parts of each episode, by seed.
         weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
         scenes: scene id of each episode.
         generator: source of the resamples.
-        bounds: least and greatest value.
 
     Raises InputError as estimate_weighted does.
     """
@@ -155,10 +153,10 @@ def estimate_weighted_seeds(
     found = None
     if len(values) >= MIN_SEEDS and kept.any():
         found = estimate_over_seeds(
-            [(1.0, values[:, kept])], chosen, generator, bounds, weights=np.asarray(weights)[kept]
+            [(1.0, values[:, kept])], chosen, generator, (0.0, 1.0), weights=np.asarray(weights)[kept]
         )
     if found is None:
-        return estimate_weighted(np.mean(values, axis=0), weights, scenes, generator, bounds)
+        return estimate_weighted(np.mean(values, axis=0), weights, scenes, generator)
     return replace(found, n=round(float(np.sum(weights))))
 
 

@@ -96,8 +96,7 @@ def drop_table(one: Robustness) -> Table:
         lines.append(("mean of rows looked at, not seen in training", *_drop_cells(one, one.headline)))
     columns = ["corruption"]
     for name in one.metrics:
-        units = "tours" if name in TOUR_METRICS else "episodes"
-        columns += [f"{title_of(name)}: change", "95 % interval", units, "relative drop"]
+        columns += _drop_columns(name)
     return Table(tuple(columns), tuple(lines), (False, *[True] * (len(columns) - 1)))
 
 
@@ -106,12 +105,17 @@ def _name(title: str, seen: bool, unheeded: bool) -> str:
     return f"{title} ({', '.join(marks)})" if marks else title
 
 
+def _drop_columns(name: str) -> list[str]:
+    units = "tours" if name in TOUR_METRICS else "episodes"
+    return [f"{title_of(name)}: change", "95 % interval", units, "relative drop"]
+
+
 def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> list[str]:
     cells = []
     for name in one.metrics:
         metric, change = get_metric(name), changes.get(name)
         if change is None:
-            cells += [NO_VALUE] * 4  # of drop_table
+            cells += [NO_VALUE] * len(_drop_columns(name))
             continue
         drop = relative_drop(change)
         cells += [

@@ -115,6 +115,10 @@ class TaskState:
         self.goal_places[slot] = places
         self.goal_fields.set_goals(slot, navmesh, places)
 
+    def goal_count(self, slot: int) -> int:
+        """How many goals the episode in `slot` has, to be reached one after the other."""
+        return 1
+
     def measure(self, slots: Int64[np.ndarray, "k"], simulator: Simulator) -> None:
         """Write the geodesic distances of the bodies in `slots` (K,) to their current goals, metres."""
         self.distance[slots] = self.goal_fields.distance(slots, simulator.positions[slots])

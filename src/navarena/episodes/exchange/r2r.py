@@ -19,8 +19,7 @@ from typing import Any
 import msgspec
 
 from navarena.core.errors import FileError
-from navarena.core.files import decode_json, write_atomic
-from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.core.files import read_json, write_atomic
 
 KIND = "R2R file"
 _ENDINGS = re.compile(r"(\.json|\.gz|_enc)+$")
@@ -119,7 +118,7 @@ def load_r2r(path: Path, split: str | None = None) -> R2RFile:
     member, an empty path, no instruction, a path id that occurs twice, encodings that do not
     match the instructions.
     """
-    raw = decode_json(read_json_bytes(path, KIND), f"{KIND} {path}")
+    raw = read_json(path, KIND)
     if not isinstance(raw, list) or not raw:
         raise FileError(f"{KIND} {path}: expected a list of at least one path, got {_describe(raw)}")
     paths = tuple(_read_item(item, row, path) for row, item in enumerate(raw))

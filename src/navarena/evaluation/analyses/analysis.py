@@ -6,7 +6,7 @@ is how people read them.
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,9 +16,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
-from navarena.core.protocol_ids import join_protocol, split_protocol
-from navarena.evaluation.analyses.contestants import Contestant
-from navarena.evaluation.identity import Identity
+from navarena.evaluation.analyses.contestants import Contestant, describe_rules
 from navarena.evaluation.records.journal import GoalsRecord, Row
 from navarena.evaluation.records.record import hash_record
 from navarena.evaluation.records.results import ANALYSES_FOLDER
@@ -203,12 +201,6 @@ def describe_runs(contestants: Sequence[Contestant]) -> tuple[AnalysedRun, ...]:
     )
 
 
-def describe_rules(one: Contestant, free: Collection[str]) -> str:
-    """The protocol of a run and what departs from it, without the options that are named in `free`."""
-    base, options = split_protocol(Identity.of(one.identity).protocol)
-    return join_protocol(base, {name: text for name, text in options.items() if name not in free})
-
-
 def require_same_rules(
     whose: str, group: Sequence[Contestant], read_rules: Callable[[Contestant], str], but_for: str
 ) -> None:
@@ -230,7 +222,7 @@ def require_same_rules(
 
 def goal_rules(one: Contestant) -> str:
     """The rules of a run of m-ON but for m."""
-    return re.sub(r"-\d+on-", "-", describe_rules(one, ("objects",)))
+    return re.sub(r"-\d+on-", "-", describe_rules(one.identity, ("objects",)))
 
 
 def by_label(contestants: Sequence[Contestant]) -> Mapping[str, list[Contestant]]:

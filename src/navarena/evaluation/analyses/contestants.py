@@ -1,6 +1,6 @@
 """One method in a comparison: a run, or one run for each of its training seeds, with means over them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.core.errors import CheckFailedError, InputError, UnknownNameError
-from navarena.core.protocol_ids import split_protocol
+from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.corruptions.catalog import redraw_corruption
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row, read_rows
@@ -135,16 +135,20 @@ def read_contestant(label: str, folders: Sequence[Path]) -> Contestant:
     return Contestant(label, tuple(folders), records, rows)
 
 
+def describe_rules(identity: str, free: Collection[str]) -> str:
+    """The protocol of an identity and what departs from it, without the options that are named in `free`."""
+    base, options = split_protocol(Identity.of(identity).protocol)
+    return join_protocol(base, {name: text for name, text in options.items() if name not in free})
+
+
 def rules_of(record: RunRecord) -> tuple[object, ...]:
     """Rules that all runs of one method share: episodes, options, and corruptions without their draws."""
-    identity = Identity.of(record.identity)
-    base, options = split_protocol(identity.protocol)
-    options.pop("corrupt", None)
+    identity, options = Identity.of(record.identity), describe_rules(record.identity, ("corrupt",))
     noise: tuple[str, ...] = (record.corruptions,) if record.corruptions else ()
     with suppress(UnknownNameError):  # a protocol of a package that is not installed here
         noise = find_noise(str(record.settings["protocol"]), noise)
     drawn = tuple(sorted(redraw_corruption(text, 0) for text in noise))
-    return base, tuple(sorted(options.items())), drawn, identity.dataset, identity.split, identity.hash
+    return options, drawn, identity.dataset, identity.split, identity.hash
 
 
 def estimate_metric(one: Contestant, name: str, two_levels: bool = False) -> Estimate | None:

@@ -17,10 +17,9 @@ from navarena.evaluation.analyses.analysis import (
     Column,
     Curve,
     by_label,
-    describe_rules,
     require_same_rules,
 )
-from navarena.evaluation.analyses.contestants import Contestant, estimate_part
+from navarena.evaluation.analyses.contestants import Contestant, describe_rules, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.traits import record_goals
@@ -120,7 +119,7 @@ def _by_budget(label: str, runs: Sequence[Contestant]) -> dict[int | None, Conte
 
 def _rules_of(one: Contestant) -> str:
     """The rules of a run but for its FOUND budget."""
-    return describe_rules(one, ("found_budget", "oracle_found"))
+    return describe_rules(one.identity, ("found_budget", "oracle_found"))
 
 
 def _episode_keys(one: Contestant) -> set[tuple[str, str]]:

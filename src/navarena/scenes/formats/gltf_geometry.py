@@ -1,6 +1,6 @@
-"""Geometry of glTF files as trimesh reads it: what it skips or misreads is rewritten.
+"""Rewrites what trimesh skips or misreads of the geometry in glTF files.
 
-That are sparse accessors, integer positions and texture coordinates, texture coordinates other than the
+These are sparse accessors, integer positions and texture coordinates, texture coordinates other than the
 first, KHR_texture_transform, and triangle fans.
 """
 

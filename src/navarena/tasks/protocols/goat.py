@@ -65,6 +65,9 @@ class GoatState(LifelongGoalState, VisibleGoalState):
             raise InputError(f"expected an episode in slot {slot}, got none yet; call begin first")
         return progress
 
+    def goal_count(self, slot: int) -> int:
+        return len(self.progress_of(slot).subtasks)
+
     def current_ids(self, slot: int) -> frozenset[int]:
         progress = self.progress[slot]
         return frozenset() if progress is None else progress.numbers[progress.current]

@@ -65,6 +65,9 @@ class MultiOnState(ClassGoalState, VisibleGoalState):
         self.wrong_found = np.zeros(slots, np.int64)
         self.shown = shown
 
+    def goal_count(self, slot: int) -> int:
+        return len(self.goals[slot])
+
     def current(self, slot: int) -> int:
         """Index of the goal that is to be found now; the last one when all are found."""
         return min(len(self.found_after[slot]), len(self.goals[slot]) - 1)

@@ -9,8 +9,6 @@ from navarena.core.errors import InputError
 from navarena.simulation.sensors.pose import FAR
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.protocols.goat import GoatState
-from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.task import TaskState
 
@@ -32,7 +30,7 @@ class Progress(GoalSensor):
 
     def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
         for slot in slots.tolist():
-            if (goals := _count_goals(state, slot)) > 1:
+            if (goals := state.goal_count(slot)) > 1:
                 raise InputError(
                     f"expected episodes of one goal for {self.name!r}, got one of {goals}; leave it out"
                 )
@@ -55,10 +53,3 @@ class GoalDistance(GoalSensor):
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         out[:, 0] = np.where(np.isfinite(state.distance), state.distance, -1.0)
-
-
-def _count_goals(state: TaskState, slot: int) -> int:
-    """Goals of the episode in `slot`, to be reached one after the other."""
-    if isinstance(state, GoatState):
-        return len(state.progress_of(slot).subtasks)
-    return len(state.goals[slot]) if isinstance(state, MultiOnState) else 1
