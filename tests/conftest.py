@@ -26,6 +26,8 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from jaxtyping._decorator import _destring_annotation
 from jaxtyping._storage import pop_shape_memo, push_shape_memo
 
+from turns import SHARE, has_turn
+
 # how long examples take to draw says how busy the machine is
 _ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", derandomize=True, **_ANY_SPEED)
@@ -94,7 +96,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Set the number of examples that is asked for."""
+    """Skip slow tests whose turn it is not, and set the number of examples that is asked for."""
+    for item in items:
+        mark = item.get_closest_marker("turns")
+        if mark and SHARE and not has_turn(item.nodeid, mark.args[0]):
+            item.add_marker(
+                pytest.mark.skip(reason=f"runs once in {mark.args[0]} values of NAVARENA_TEST_SHARE")
+            )
     for item in items if config.option.examples else ():
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test):

@@ -39,7 +39,8 @@ LONG = {
     "from-habitat.md", "options.md", "quickstart.md", "remote-agents.md", "reports.md", "streams.md",
     "vln.md",
 }  # fmt: skip
-"""Pages that take more than three seconds of a core: run among the slow tests."""
+"""Pages that take more than three seconds of a core: run among the slow tests, by turns."""
+SLOW = [pytest.mark.slow, pytest.mark.turns(2)]
 SHELL = re.compile(r"[|&;<>$*~`]")
 
 
@@ -93,7 +94,7 @@ def install_project(code: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else []) for page in PAGES],
+    [pytest.param(page, marks=SLOW if page.name in LONG else []) for page in PAGES],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

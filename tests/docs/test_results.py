@@ -1,12 +1,10 @@
 """The results page is what its data renders to, and its rows are what their commands give.
 
-A slow test runs two rows again, by turns: NAVARENA_TEST_SHARE, a whole number, says which; CI counts commits,
-so that in a row of commits all short ones are run.
+A slow test runs two rows again, by turns.
 """
 
 import dataclasses
 import importlib.util
-import os
 import shlex
 import subprocess
 import sys
@@ -22,9 +20,9 @@ from navarena.core.errors import FileError
 from navarena.evaluation.running.replay import TOLERANCE
 from navarena.mapping.labellers import SHIPPED_SEGMENTERS
 from navarena.metrics.statistics import Estimate
+from turns import TURN
 
 ROOT = Path(__file__).resolve().parents[2]
-TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 DRAWN = 2
 SHORT_SECONDS, FEW_SCENES = 40, 40
 """Wall-clock time, and scenes to build, of rows that take their turn."""

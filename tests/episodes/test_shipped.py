@@ -3,11 +3,9 @@
 A list that differs must be made again by scripts/episode_lists.py, or the change that moved it undone.
 
 All lists are compared in the scenes of mini. To make the rest again takes more than a quarter of an hour on
-two cores: of it a share of the scenes is compared by turns. Whose turn it is says NAVARENA_TEST_SHARE, a
-whole number; CI counts commits, so that in a row of commits all are compared.
+two cores: of it a share of the scenes is compared by turns.
 """
 
-import os
 from collections import Counter
 
 import pytest
@@ -28,6 +26,7 @@ from navarena.episodes.multi_on import MultiOnRecipe
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.episodes.point_nav import PointNavRecipe
+from turns import TURN, share_of
 
 SPLITS = ("mini", "lite", "val", "test")
 MAX_BYTES = 2_000_000
@@ -36,7 +35,6 @@ SHIPPED = [name for name in OWN_LISTS if (SHIPPED_FOLDER / get_recipe(name).defa
 QUICK = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
 RENDERED = [name for name in SHIPPED if name not in QUICK]
 
-TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 VAL_SHARES, SHARES, RENDERED_SHARES = 4, 8, 16
 """One scene of so many is compared by turns; where view points are rendered, a house takes two seconds."""
 
@@ -96,11 +94,6 @@ def test_shared_lists_are_those_of_the_protocol_they_share(protocol):
     assert mini.episodes == recipe.translate(load_episodes(recipe.shares, "mini").episodes)
 
 
-def share_of(scenes, shares, turn=TURN):
-    """The scenes whose turn it is; never none."""
-    return scenes[turn % min(shares, len(scenes)) :: shares]
-
-
 def require_same(protocol, split, scenes, workers=1):
     """The list is what its recipe makes now, in these scenes."""
     dataset = get_recipe(protocol).default_dataset
@@ -122,14 +115,6 @@ def test_a_list_begins_as_the_recipe_makes_it(protocol):
     require_same(protocol, "val", split_scenes("mini", get_recipe(protocol).default_dataset)[:2])
 
 
-@pytest.mark.parametrize(("count", "shares"), [(100, 4), (100, 8), (100, 16), (10, 16), (15, 8)])
-def test_all_scenes_have_their_turn(count, shares):
-    scenes = list(range(count))
-    for first in (0, 5, 123):
-        turns = [share_of(scenes, shares, turn) for turn in range(first, first + shares)]
-        assert all(turns) and set().union(*turns) == set(scenes)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", QUICK)
 def test_a_share_of_val_is_what_the_recipe_makes(protocol):
@@ -147,11 +132,12 @@ def test_a_share_of_test_is_what_the_recipe_makes(protocol):
 
 
 @pytest.mark.slow
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("protocol", RENDERED)
 def test_a_share_of_a_rendered_list_is_what_the_recipe_makes(protocol):
     """All of mini, which is a tenth of val and lite or more, and some scenes of val and test."""
     dataset = get_recipe(protocol).default_dataset
     val, test = (split_scenes(split, dataset) for split in ("val", "test"))
-    chosen = dict.fromkeys([*split_scenes("mini", dataset), *share_of(val, RENDERED_SHARES)])
+    chosen = dict.fromkeys([*split_scenes("mini", dataset), *share_of(val, RENDERED_SHARES, TURN // 2)])
     require_same(protocol, "val", list(chosen), WORKERS)
-    require_same(protocol, "test", share_of(test, RENDERED_SHARES), WORKERS)
+    require_same(protocol, "test", share_of(test, RENDERED_SHARES, TURN // 2), WORKERS)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from episodes.test_shipped import share_of
 from navarena.episodes.audit import audit_episodes
 from navarena.episodes.catalog import RECIPES, SHIPPED_FOLDER, get_recipe, load_episodes, split_scenes
 from navarena.episodes.episode import Episode
@@ -18,13 +17,14 @@ from navarena.episodes.recipe import DEFAULT_DATASET
 from navarena.evaluation.running.expert_audit import find_expert_failures
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
+from turns import share_of
 
 LISTS = {path.name for path in SHIPPED_FOLDER.glob("*/*")}
 SHIPPED = [name for name in RECIPES.names() if get_recipe(name).stream_protocol in LISTS]
 POINTS = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
 OBJECTS = [name for name in SHIPPED if name not in POINTS]
 QUICK_SCENES = 2
-EVERY_SO_MANY, APARTMENTS_SO_MANY = 16, 3
+EVERY_SO_MANY, APARTMENTS_SO_MANY = 32, 6
 """One house, or apartment, of so many is looked at by turns."""
 
 HOUSES_TO_RENDER = 10

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 
 import numpy as np
 import pytest
@@ -283,8 +282,6 @@ TABLE_1 = {
 }
 """Krantz et al. 2023, Table 1, IR2R: scenes, tours, episodes, mean, min, max, SD."""
 
-TURN, TURNS = int(os.environ.get("NAVARENA_TEST_SHARE", "0")), 4
-
 LKH_GAPS = {"train": 2.90, "val_seen": 7.86}
 """Metres: mean gap of LKH's tours."""
 
@@ -320,9 +317,7 @@ def test_table_1_and_gaps_of_val_seen(real_data):
 
 @pytest.mark.slow
 @pytest.mark.real_data
-@pytest.mark.skipif(
-    TURN % TURNS != 0, reason=f"five minutes: NAVARENA_TEST_SHARE brings its turn once in {TURNS}"
-)
+@pytest.mark.turns(4)
 def test_gaps_of_train(real_data):
     lists, gaps = real_tours(real_data, "train")
     check_table(lists, "train")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import navarena
+from turns import TURN
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_BYTES = 15_000_000
-TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 
 
 def run(*command: object, cwd: Path | None = None) -> str:
@@ -85,6 +85,7 @@ def find_interpreters() -> list[Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(4)
 def test_a_clean_environment_evaluates(built: dict[str, Path], tmp_path: Path) -> None:
     """In one of the Pythons of this machine, by turns."""
     interpreters = find_interpreters() or [Path(sys.executable)]

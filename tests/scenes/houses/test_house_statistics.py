@@ -1,10 +1,8 @@
 """Houses of the published set stay within what homes are like, floor plans and ways alike.
 
-A slow test looks at eight of the thousand houses, by turns: NAVARENA_TEST_SHARE, a whole number, says which;
-CI counts commits, so that in a row of commits all are looked at.
+A slow test looks at eight of the thousand houses, by turns.
 """
 
-import os
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -22,6 +20,7 @@ from navarena.scenes.scene import Room, SceneObject
 from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
+from turns import share_of
 
 HOUSES = [("val", 2), ("val", 4), ("val", 5), ("train", 8)]
 SPLITS = {"train": 800, "val": 100, "test": 100}
@@ -29,7 +28,6 @@ LISTED = [(split, index) for split, count in SPLITS.items() for index in range(c
 BARE_LIVING_ROOMS = {("train", 228), ("train", 257)}
 """All houses of the thousand with a living room in which sofa or table found no place; 99 % are asked for."""
 SHARES = 125
-TURN = int(os.environ.get("NAVARENA_TEST_SHARE", "0"))
 BODY = NavMeshSettings(radius=0.18, height=0.88, max_climb=0.2, region_min_size=0)
 
 
@@ -102,7 +100,7 @@ def test_rooms_hold_what_their_use_needs():
 
 @pytest.mark.slow
 def test_rooms_hold_what_their_use_needs_by_turns():
-    require_furnished(LISTED[TURN % SHARES :: SHARES])
+    require_furnished(share_of(LISTED, SHARES))
 
 
 @pytest.mark.parametrize(
@@ -164,6 +162,7 @@ def require_reach(house: HousePlan, mesh: NavMesh) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 def test_ways_wind_as_in_homes():
     """Over an even sample of the val houses, small ones included; wide bounds, for there is no census."""
     ratios = []
