@@ -19,7 +19,7 @@ from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 PRIVILEGED = {
     *("heading", "instance", "occupancy_map_known", "oracle_ego_map", "oracle_ego_map_code", "oracle_map"),
     *("position", "progress", "semantic", "semantic_map", "semantic_map_iterative", "semantic_map_known"),
-    *("goal_distance", "goal_mask", "nearest_seen_class", "nearest_seen_class_5m", "seen_goals"),
+    *("goal_distance", "goal_map", "goal_mask", "nearest_seen_class", "nearest_seen_class_5m", "seen_goals"),
     *("oracle_map_150", "oracle_map_600", "oracle_map_dynamic", "oracle_map_objects"),
     *("oracle_map_objects_dynamic", "oracle_map_occupancy", "oracle_map_paper", "oracle_map_stacked"),
     *("oracle_ego_map_dynamic", "semantic_classes", "world_from_camera"),

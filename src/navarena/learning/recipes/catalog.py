@@ -81,6 +81,7 @@ RECIPES = Registry(
         "multion-smt-small": "navarena.learning.recipes.multion_small:SMT",
         "objectnav-ddppo-paper": "navarena.learning.recipes.habitat:OBJECTNAV_DDPPO",
         "objectnav-embclip-paper": "navarena.learning.recipes.robustnav:OBJECTNAV_EMBCLIP",
+        "objectnav-map-dagger-small": "navarena.learning.recipes.objectnav:OBJECTNAV_MAP_DAGGER_SMALL",
         "objectnav-rgbd-dagger-small": "navarena.learning.recipes.objectnav:OBJECTNAV_RGBD_DAGGER_SMALL",
         "objectnav-rgbd-small": "navarena.learning.recipes.objectnav:OBJECTNAV_RGBD_SMALL",
         "objectnav-stretch-small": "navarena.learning.recipes.objectnav:OBJECTNAV_STRETCH_SMALL",

@@ -80,6 +80,18 @@ OBJECTNAV_RGBD_SMALL = replace(
 )
 """The recipe `objectnav-rgbd-small`."""
 
+OBJECTNAV_MAP_DAGGER_SMALL = replace(
+    OBJECTNAV_RGBD_DAGGER_SMALL,
+    description="ObjectNav of 2020 from maps of what was seen and of where the goal was: DAgger",
+    # of true labels, which a checkpoint can do without: ?map=goal_map_predicted:SEGMENTER
+    sensors=("occupancy_map", "goal_map", "objectgoal", "gps", "compass"),
+    targets=(),
+    method=replace(SEARCH, auxiliaries=()),
+    policy=replace(SEARCH_POLICY, encoder=EncoderSettings(numbers="embedded", maps="small")),
+    frames=600_000,
+)
+"""The recipe `objectnav-map-dagger-small`."""
+
 OBJECTNAV_STRETCH_SMALL = Recipe(
     description="ObjectNav with velocities (tanh-Gaussian) by PPO",
     protocol="objectnav-stretch2023-v1",

@@ -72,6 +72,9 @@ class GoatState(LifelongGoalState, VisibleGoalState):
         progress = self.progress[slot]
         return frozenset() if progress is None else progress.numbers[progress.current]
 
+    def current_category(self, slot: int) -> str:
+        return str(self.names[slot])
+
 
 class Goat(Task[GoatState]):
     """Find one object after another, for as long as the episode lasts: the protocol `goat-v1`.

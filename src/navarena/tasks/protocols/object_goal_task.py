@@ -29,14 +29,19 @@ class ObjectGoalState(ClassGoalState, VisibleGoalState):
 
     Attributes:
         goal_objects: for each slot the objects of the scene that fulfil the goal; None without labels.
+        goal_categories: for each slot the name of the goal's category.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.goal_objects: list[tuple[SceneObject, ...] | None] = [None] * slots
+        self.goal_categories = [""] * slots
 
     def current_ids(self, slot: int) -> frozenset[int]:
         return frozenset(one.object_id for one in self.goal_objects[slot] or ())
+
+    def current_category(self, slot: int) -> str:
+        return self.goal_categories[slot]
 
 
 ObjectState = TypeVar("ObjectState", bound=ObjectGoalState, default=Any)
@@ -76,6 +81,7 @@ class ObjectGoalTask(GoalTask[ObjectState]):
             require_name("object category", goal.category, self.categories)
             state.goal_objects[slot] = self.find_goal_objects(world, goal)
             state.goal_class[slot] = self.categories.index(goal.category)
+            state.goal_categories[slot] = goal.category
             state.set_goal(slot, world.navmesh, self._find_places(world, episode, goal))
         state.measure(slots, simulator)
         state.start_distance[slots] = state.distance[slots]

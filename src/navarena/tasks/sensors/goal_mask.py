@@ -20,6 +20,10 @@ class VisibleGoalState(TaskState):
     def current_ids(self, slot: int) -> Collection[int]:
         """Ids of the objects that fulfil the current goal of `slot`; none in scenes without labels."""
 
+    def current_category(self, slot: int) -> str:
+        """The category by which the current goal of `slot` is given; empty where it is given otherwise."""
+        return ""
+
 
 class GoalMask(PixelSensor[VisibleGoalState]):
     """(H, W, 1) uint8: 1 where a pixel shows an object that fulfils the current goal.

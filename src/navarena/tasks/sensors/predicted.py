@@ -37,7 +37,7 @@ class SemanticPredicted(PixelSensor):
     channels: ClassVar[tuple[str, ...]] = ("rgb", "depth")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _join_name(type(self).name, self.segmenter))
+        object.__setattr__(self, "name", join_name(type(self).name, self.segmenter))
 
     @property
     def model_sha256(self) -> str:
@@ -70,7 +70,7 @@ class PredictedSemanticMap(SemanticMapSensor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "name", _join_name(type(self).name, self.segmenter))
+        object.__setattr__(self, "name", join_name(type(self).name, self.segmenter))
 
     @property
     def model_sha256(self) -> str:
@@ -111,5 +111,6 @@ def label_images(
     return classes
 
 
-def _join_name(kind: str, argument: str) -> str:
+def join_name(kind: str, argument: str) -> str:
+    """The name of a sensor `kind` with an argument, as observations are called."""
     return f"{kind}:{argument}" if argument else kind

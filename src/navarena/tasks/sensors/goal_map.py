@@ -1,0 +1,179 @@
+"""Where the goal has been seen, as a map around the body: true, or as far as a segmenter can tell."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import intrinsic_matrix
+from navarena.mapping.evidence import USUAL_EVIDENCE, Evidence, EvidenceSettings
+from navarena.mapping.labellers import find_labeller, hash_weights
+from navarena.mapping.unprojection import unproject
+from navarena.simulation.camera_pose import world_from_camera
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.sensors.goal_mask import VisibleGoalState
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.predicted import join_name, label_images
+
+UNSURE, SURE = 1, 2
+"""Cells in which more spoke for the goal than against it, and those with evidence enough to accept it."""
+
+BELOW, ABOVE = -1.5, 2.2
+"""Metres over the body's feet between which a place is drawn; others are in another storey."""
+
+
+@dataclass(frozen=True)
+class GoalMap(GoalSensor[VisibleGoalState]):
+    """(W, W, 1) uint8: where objects that fulfil the current goal have been seen: 0 nowhere, 1 perhaps, 2.
+
+    Ahead is up, the body in the middle (between the four middle cells). It is drawn from true depth and true
+    labels, at the poses of `Simulator.mapped_bodies`; each place is drawn on 3 x 3 cells. An episode begins
+    with an empty map, and so does another goal.
+
+    Args:
+        window: W, cells along a side.
+        cell: metres, side of a cell.
+        evidence: how what several images say becomes one.
+    """
+
+    window: int = 64
+    cell: float = 0.15
+    evidence: EvidenceSettings = USUAL_EVIDENCE
+
+    name = "goal_map"
+    state_type = VisibleGoalState
+    is_map = True
+    privileged = True
+    channels: ClassVar[tuple[str, ...]] = ("depth", "instance")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kept", WeakKeyDictionary())
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((self.window, self.window, 1), np.uint8, 0, SURE, categories=(SURE + 1,))
+
+    def begin(self, simulator: Simulator, state: VisibleGoalState, slots: np.ndarray) -> None:
+        places = self._places_of(state)
+        for slot in slots.tolist():
+            places.pop(slot, None)
+
+    def observe(self, simulator: Simulator, state: VisibleGoalState, out: np.ndarray) -> None:
+        bodies, placed = simulator.mapped_bodies, simulator.slot_worlds.row >= 0
+        self._look(simulator, state, np.flatnonzero(placed & bodies.unseen))
+        out[:] = 0
+        for slot in np.flatnonzero(placed).tolist():
+            _, found = self._places_of(state)[slot]
+            for value, least in ((UNSURE, np.nextafter(0.0, 1.0)), (SURE, self.evidence.accept)):
+                points = found.points[found.scores >= least]
+                self._draw(out[slot, :, :, 0], points, bodies.positions[slot], bodies.yaws[slot], value)
+
+    def goal_of(self, state: VisibleGoalState, slot: int) -> object:
+        """What is looked for; what was gathered holds as long as it stays equal."""
+        return state.current_ids(slot)
+
+    def mark(
+        self, simulator: Simulator, state: VisibleGoalState, rows: np.ndarray
+    ) -> Bool[np.ndarray, "k h w"]:
+        """(K, H, W) bool: which pixels show the current goals of the slots `rows` (K,)."""
+        _, images = simulator.observer.image("instance")
+        wanted = [np.fromiter(state.current_ids(slot), np.int64) for slot in rows.tolist()]
+        return np.stack([np.isin(images[slot], ids) for slot, ids in zip(rows.tolist(), wanted)])
+
+    def _places_of(self, state: VisibleGoalState) -> dict[int, tuple[object, Evidence]]:
+        """Slot -> its goal, and the evidence for it."""
+        kept: WeakKeyDictionary[VisibleGoalState, dict[int, tuple[object, Evidence]]] = self.__dict__["_kept"]
+        return kept.setdefault(state, {})
+
+    def _look(self, simulator: Simulator, state: VisibleGoalState, rows: np.ndarray) -> None:
+        """Gather what the bodies in the slots `rows` (K,) see now."""
+        if not len(rows):
+            return
+        places = self._places_of(state)
+        for slot in rows.tolist():
+            goal = self.goal_of(state, slot)
+            if slot not in places or places[slot][0] != goal:
+                places[slot] = goal, Evidence(self.evidence)
+        camera, depths = simulator.observer.image("depth")
+        poses = world_from_camera(simulator.mapped_bodies, camera)[rows]
+        lens = intrinsic_matrix(camera.width_px, camera.height_px, camera.hfov)
+        clouds = unproject(depths[rows], lens, poses, 0.0, self.evidence.max_range)
+        step = max(depths.shape[1] // self.evidence.rows, 1)
+        thinned = (slice(step // 2, None, step), slice(step // 2, None, step))
+        for slot, points, valid, shown in zip(
+            rows.tolist(), clouds.points, clouds.valid, self.mark(simulator, state, rows)
+        ):
+            known = valid[thinned]
+            places[slot][1].add(points[thinned][known].astype(float), shown[thinned][known])
+
+    def _draw(
+        self,
+        out: UInt8[np.ndarray, "w w"],
+        points: Float[np.ndarray, "k 3"],
+        position: Float[np.ndarray, "3"],
+        yaw: float,
+        value: int,
+    ) -> None:
+        """Write `value` where points (K, 3), world frame, lie around a body at `position` and `yaw`."""
+        away = points - position
+        away = away[(away[:, 1] > BELOW) & (away[:, 1] < ABOVE)]
+        sine, cosine = math.sin(yaw), math.cos(yaw)
+        ahead, right = -sine * away[:, 0] - cosine * away[:, 2], cosine * away[:, 0] - sine * away[:, 2]
+        middle = self.window / 2
+        row = np.floor(middle - ahead / self.cell).astype(int)
+        column = np.floor(middle + right / self.cell).astype(int)
+        for down in (-1, 0, 1):
+            for across in (-1, 0, 1):
+                r, c = row + down, column + across
+                inside = (r >= 0) & (r < self.window) & (c >= 0) & (c < self.window)
+                out[r[inside], c[inside]] = value
+
+
+@dataclass(frozen=True)
+class PredictedGoalMap(GoalMap):
+    """(W, W, 1) uint8: goal_map, drawn from predicted classes in the place of true labels.
+
+    `goal_map_predicted:DIR` names a segmenter that knows the categories of goals, as for semantic_predicted.
+    Goals that are given otherwise than by their category, and those that the segmenter does not know, are
+    refused.
+
+    Args:
+        segmenter: as `find_labeller` takes it.
+    """
+
+    segmenter: str = ""
+
+    name = "goal_map_predicted"
+    takes_argument = "segmenter"
+    privileged = False
+    channels: ClassVar[tuple[str, ...]] = ("depth", "rgb")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "name", join_name(type(self).name, self.segmenter))
+
+    @property
+    def model_sha256(self) -> str:
+        return hash_weights(find_labeller(self.segmenter))
+
+    def goal_of(self, state: VisibleGoalState, slot: int) -> object:
+        known, goal = find_labeller(self.segmenter).classes, state.current_category(slot)
+        if goal not in known:
+            raise InputError(
+                f"expected a goal given by a category that the segmenter of {self.name!r} knows, got "
+                f"{goal or 'one given otherwise'!r}; train one by --set images.vocabulary=NAME"
+            )
+        return goal
+
+    def mark(
+        self, simulator: Simulator, state: VisibleGoalState, rows: np.ndarray
+    ) -> Bool[np.ndarray, "k h w"]:
+        labeller, placed = find_labeller(self.segmenter), np.zeros(len(state.steps), bool)
+        placed[rows] = True
+        numbers = [labeller.classes.index(state.current_category(slot)) for slot in rows.tolist()]
+        classes = label_images(labeller, simulator, placed)[rows]
+        return np.equal(classes, np.array(numbers)[:, None, None])
