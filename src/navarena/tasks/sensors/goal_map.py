@@ -1,22 +1,25 @@
 """Where the goal has been seen, as a map around the body: true, or as far as a segmenter can tell."""
 
+# mypy: disable-error-code="no-untyped-def"
+
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import intrinsic_matrix
+from navarena.core.kernels import kernel
 from navarena.mapping.evidence import USUAL_EVIDENCE, Evidence, EvidenceSettings
 from navarena.mapping.labellers import find_labeller, hash_weights
 from navarena.mapping.unprojection import unproject
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.sensors.goal_mask import VisibleGoalState
+from navarena.tasks.sensors.goal_mask import VisibleGoalState, mark_objects
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.sensors.predicted import join_name, label_images
 
@@ -25,6 +28,22 @@ UNSURE, SURE = 1, 2
 
 BELOW, ABOVE = -1.5, 2.2
 """Metres over the body's feet between which a place is drawn; others are in another storey."""
+
+
+@kernel
+def draw_places(points, scores, accept, position, yaw, cell, out):
+    """Draw places (K, 3), world frame, with evidence above 0 into the map `out` (W, W) around a body."""
+    sine, cosine, middle = math.sin(yaw), math.cos(yaw), len(out) / 2
+    for k in range(len(points)):
+        east, up, south = points[k] - position
+        if scores[k] <= 0.0 or up < BELOW or up > ABOVE:
+            continue
+        row = math.floor(middle + (sine * east + cosine * south) / cell)
+        column = math.floor(middle + (cosine * east - sine * south) / cell)
+        value = SURE if scores[k] >= accept else UNSURE
+        for i in range(max(row - 1, 0), min(row + 2, len(out))):
+            for j in range(max(column - 1, 0), min(column + 2, len(out))):
+                out[i, j] = max(out[i, j], value)
 
 
 @dataclass(frozen=True)
@@ -68,9 +87,10 @@ class GoalMap(GoalSensor[VisibleGoalState]):
         out[:] = 0
         for slot in np.flatnonzero(placed).tolist():
             _, found = self._places_of(state)[slot]
-            for value, least in ((UNSURE, np.nextafter(0.0, 1.0)), (SURE, self.evidence.accept)):
-                points = found.points[found.scores >= least]
-                self._draw(out[slot, :, :, 0], points, bodies.positions[slot], bodies.yaws[slot], value)
+            draw_places(
+                found.points, found.scores, self.evidence.accept,
+                bodies.positions[slot], bodies.yaws[slot], self.cell, out[slot, :, :, 0],
+            )  # fmt: skip
 
     def goal_of(self, state: VisibleGoalState, slot: int) -> object:
         """What is looked for; what was gathered holds as long as it stays equal."""
@@ -81,8 +101,7 @@ class GoalMap(GoalSensor[VisibleGoalState]):
     ) -> Bool[np.ndarray, "k h w"]:
         """(K, H, W) bool: which pixels show the current goals of the slots `rows` (K,)."""
         _, images = simulator.observer.image("instance")
-        wanted = [np.fromiter(state.current_ids(slot), np.int64) for slot in rows.tolist()]
-        return np.stack([np.isin(images[slot], ids) for slot, ids in zip(rows.tolist(), wanted)])
+        return np.stack([mark_objects(images[slot], state.current_ids(slot)) for slot in rows.tolist()])
 
     def _places_of(self, state: VisibleGoalState) -> dict[int, tuple[object, Evidence]]:
         """Slot -> its goal, and the evidence for it."""
@@ -109,28 +128,6 @@ class GoalMap(GoalSensor[VisibleGoalState]):
         ):
             known = valid[thinned]
             places[slot][1].add(points[thinned][known].astype(float), shown[thinned][known])
-
-    def _draw(
-        self,
-        out: UInt8[np.ndarray, "w w"],
-        points: Float[np.ndarray, "k 3"],
-        position: Float[np.ndarray, "3"],
-        yaw: float,
-        value: int,
-    ) -> None:
-        """Write `value` where points (K, 3), world frame, lie around a body at `position` and `yaw`."""
-        away = points - position
-        away = away[(away[:, 1] > BELOW) & (away[:, 1] < ABOVE)]
-        sine, cosine = math.sin(yaw), math.cos(yaw)
-        ahead, right = -sine * away[:, 0] - cosine * away[:, 2], cosine * away[:, 0] - sine * away[:, 2]
-        middle = self.window / 2
-        row = np.floor(middle - ahead / self.cell).astype(int)
-        column = np.floor(middle + right / self.cell).astype(int)
-        for down in (-1, 0, 1):
-            for across in (-1, 0, 1):
-                r, c = row + down, column + across
-                inside = (r >= 0) & (r < self.window) & (c >= 0) & (c < self.window)
-                out[r[inside], c[inside]] = value
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Bool, Int32
 
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import PixelSensor
@@ -43,4 +44,12 @@ class GoalMask(PixelSensor[VisibleGoalState]):
     def observe(self, simulator: Simulator, state: VisibleGoalState, out: np.ndarray) -> None:
         _, images = simulator.observer.image("instance")
         for slot, image in enumerate(images):
-            out[slot, :, :, 0] = np.isin(image, np.fromiter(state.current_ids(slot), np.int64))
+            out[slot, :, :, 0] = mark_objects(image, state.current_ids(slot))
+
+
+def mark_objects(image: Int32[np.ndarray, "h w"], numbers: Collection[int]) -> Bool[np.ndarray, "h w"]:
+    """(H, W) bool: which pixels of an instance image show an object of these ids."""
+    marked = np.zeros(image.shape, bool)
+    for number in numbers:  # a few: np.isin takes several times as long
+        marked |= image == number
+    return marked
