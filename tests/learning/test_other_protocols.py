@@ -96,8 +96,22 @@ def test_a_policy_without_a_map_is_shown_none(tmp_path):
     task = make_training_task(recipe)
     described = describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
     save_policy(tmp_path, described, described.build())
-    with pytest.raises(InputError, match="sees one map for map=, got .* with none"):
+    with pytest.raises(InputError, match="sees one map for map=, or .* named after, got .* with none"):
         load_agent(f"checkpoint:{tmp_path}?map=oracle_map", task)
+
+
+def test_of_several_maps_the_one_of_the_same_name_is_replaced(tmp_path):
+    recipe = get_recipe("objectnav-map-dagger-small")
+    task = make_training_task(recipe)
+    described = describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
+    save_policy(tmp_path, described, described.build())
+    text = f"checkpoint:{tmp_path}?map=occupancy_map_iterative"
+    assert declare_agent(text, task).trained_with == ("occupancy_map",)
+    assert set(declare_agent(text, task).sensors) == {
+        *("occupancy_map_iterative", "goal_map", "objectgoal", "gps", "compass")
+    }
+    with pytest.raises(InputError, match="'semantic_map' is named after, got .* occupancy_map, goal_map"):
+        declare_agent(f"checkpoint:{tmp_path}?map=semantic_map", task)
 
 
 def decide(agent, inputs):

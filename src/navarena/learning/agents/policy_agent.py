@@ -130,7 +130,7 @@ class CheckpointAgent(Agent):
                 adapted = sha256(read_bytes(Path(value), "adapted weights")).hexdigest()
                 members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
             elif name == MAP and value:
-                own = _find_map(cls.folder)
+                own = _find_map(cls.folder, value)
                 members["shown"] = MappingProxyType({own: value})
                 members["sensors"] = tuple(value if one == own else one for one in cls.sensors)
             elif name in OPTIONS:
@@ -358,10 +358,17 @@ class CheckpointAgent(Agent):
         self._generators += [None] * more
 
 
-def _find_map(folder: Path) -> str:
-    """The one map among the inputs of the checkpoint in `folder`; raises InputError for none, or more."""
+def _find_map(folder: Path, shown: str) -> str:
+    """The map of the checkpoint in `folder` in whose place `shown` is: its only one, or that of its name.
+
+    Raises InputError for checkpoints without.
+    """
     maps = [one.name for one in read_info(folder).inputs if one.is_map or one.is_semantic_map]
-    if len(maps) != 1:
+    named = [one for one in maps if shown.startswith(one)] if len(maps) > 1 else maps
+    if len(named) != 1:
         got = ", ".join(maps) or "none"
-        raise InputError(f"expected a checkpoint that sees one map for {MAP}=, got {folder} with {got}")
-    return maps[0]
+        raise InputError(
+            f"expected a checkpoint that sees one map for {MAP}=, or one that {shown!r} is named after, "
+            f"got {folder} with {got}"
+        )
+    return named[0]
