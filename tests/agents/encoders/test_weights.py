@@ -1,5 +1,6 @@
 """Encoders with weights, tried on tiny models that are written here."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,62 @@ def test_poolings_by_hand(tmp_path: Path) -> None:
     ):
         unit = expected.numpy() / np.linalg.norm(expected.numpy())
         np.testing.assert_allclose(text.encode_words(["white couch"])[0], unit, atol=1e-5)
+
+
+@pytest.mark.learn
+@pytestmark_of_libraries
+@pytest.mark.parametrize("kind", ["clip", "bert"])
+def test_weights_that_lack_a_layer_are_told(kind: str, tmp_path: Path) -> None:
+    """The library would draw it at random, another vector at every start."""
+    need_library(kind)
+    from safetensors.torch import load_file, save_file
+
+    folder = KINDS[kind](tmp_path / "model")
+    left_out = {"clip": "text_projection.weight", "bert": "encoder.layer.0.attention.self.query.weight"}[kind]
+    for name, error in (("pooler.dense.weight", None), (left_out, left_out)):
+        weights = {key: one for key, one in load_file(folder / "model.safetensors").items() if key != name}
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
+        if error is None:
+            assert make_encoder(f"{kind}:{folder}").encode_words(["couch"]).any()
+            continue
+        with pytest.raises(FileError, match=rf"got none of {error} \(1 missing in all\)"):
+            make_encoder(f"{kind}:{folder}")
+
+
+@pytest.mark.learn
+@pytestmark_of_libraries
+def test_models_of_another_kind_are_told(tmp_path: Path) -> None:
+    need_library("clip")
+    folder = write_clip(tmp_path / "clip")
+    (folder / "vocab.txt").write_text("couch\n")
+    with pytest.raises(FileError, match="cannot read BERT weights.*hidden_size"):
+        make_encoder(f"bert:{folder}")
+
+
+@pytest.mark.learn
+@pytestmark_of_libraries
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("1_Pooling/config.json", {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
+        ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "lasttoken"),
+        (
+            "1_Pooling/config.json",
+            {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+            "pooling_mode_cls_token, pooling_mode_mean_tokens",
+        ),
+        ("modules.json", [{"type": "sentence_transformers.models.Dense"}], "Dense"),
+        ("modules.json", [{"path": ""}], "cannot read sentence encoder weights"),
+    ],
+)
+def test_sentence_encoders_of_other_layers_are_refused(
+    file: str, content: object, told: str, tmp_path: Path
+) -> None:
+    need_library("sentence")
+    folder = write_sentence(tmp_path / "model", first=False)
+    (folder / file).write_text(json.dumps(content))
+    with pytest.raises(FileError, match=told):
+        make_encoder(f"sentence:{folder}")
 
 
 @pytest.mark.learn

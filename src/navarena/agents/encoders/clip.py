@@ -15,6 +15,7 @@ from navarena.agents.encoders.weights import (
     WeightsEncoder,
     as_vector,
     find_torch,
+    load_network,
     require_weights,
     translated_weight_errors,
 )
@@ -85,7 +86,7 @@ class ClipEncoder(WeightsEncoder):
             path, "CLIP", ("config.json",), TRANSFORMERS_WEIGHTS, ("tokenizer.json", "vocab.json")
         )
         with translated_weight_errors(folder, "CLIP"):
-            self._model = transformers.CLIPModel.from_pretrained(folder, local_files_only=True).eval()
+            self._model = load_network(transformers.CLIPModel, folder)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
             self._input = _read_image_input(folder, self._model.config.vision_config.image_size)
         self.name = f"clip:{path}"

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ from navarena.agents.encoders.weights import (
     WeightsEncoder,
     as_vector,
     find_torch,
+    load_network,
     require_weights,
     translated_weight_errors,
 )
@@ -27,6 +29,20 @@ PADDED_LENGTH = 77
 Pooling = Literal["first", "mean", "padded_mean"]
 """What stands for a text: the vector of its first token ([CLS]), the mean over its tokens, or the mean over
 PADDED_LENGTH of them, padding included."""
+
+
+POOLING_FLAG = "pooling_mode_"
+
+POOLINGS: Mapping[str, Pooling] = {
+    "cls": "first",
+    "mean": "mean",
+    f"{POOLING_FLAG}cls_token": "first",
+    f"{POOLING_FLAG}mean_tokens": "mean",
+}
+"""Names in 1_Pooling/config.json of sentence-transformers, as flags in most versions -> what they mean."""
+
+MODULES = ("Transformer", "Pooling", "Normalize")
+"""Kinds of modules of sentence-transformers that are read; all vectors are brought to length 1 anyway."""
 
 
 class TextModelEncoder(WeightsEncoder):
@@ -45,11 +61,11 @@ class TextModelEncoder(WeightsEncoder):
         transformers, self._torch = require_extra("transformers", EXTRA), find_torch()
         folder = require_weights(path, self.kind, ("config.json",), WEIGHTS, ("tokenizer.json", "vocab.txt"))
         with translated_weight_errors(folder, self.kind):
-            self._model = transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval()
+            self._model = load_network(transformers.AutoModel, folder)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            self.dimension = int(self._model.config.hidden_size)
+            self._longest = int(self._model.config.max_position_embeddings)
         self._pooling = pooling
-        self.dimension = int(self._model.config.hidden_size)
-        self._longest = int(self._model.config.max_position_embeddings)
 
     def _encode_text(self, text: str) -> Float32[np.ndarray, "d"]:
         padded = self._pooling == "padded_mean"
@@ -88,6 +104,8 @@ class SentenceEncoder(TextModelEncoder):
 
     Args:
         path: folder of weights.
+
+    Raises FileError, further, for another pooling, and for layers behind it.
     """
 
     kind = "sentence encoder"
@@ -117,8 +135,21 @@ class MiniLMEncoder(SentenceEncoder):
 
 
 def _read_pooling(folder: Path) -> Pooling:
-    path = folder / "1_Pooling" / "config.json"
-    if not path.is_file():
-        return "mean"
+    """What the folder says of its pooling; raises FileError for what is not read here."""
+
+    def read(name: str, absent: Any) -> Any:
+        return json.loads((folder / name).read_text()) if (folder / name).is_file() else absent
+
     with translated_weight_errors(folder, "sentence encoder"):
-        return "first" if json.loads(path.read_text()).get("pooling_mode_cls_token") else "mean"
+        modules = [str(one["type"]).rpartition(".")[2] for one in read("modules.json", [])]
+        known = dict(read("1_Pooling/config.json", {}))
+        mode = known.pop("pooling_mode", [])
+        chosen = [mode] if isinstance(mode, str) else list(mode)
+        chosen += [name for name, value in known.items() if name.startswith(POOLING_FLAG) and value]
+    foreign = [one for one in modules if one not in MODULES] + [one for one in chosen if one not in POOLINGS]
+    if foreign or len(chosen) > 1:
+        raise FileError(
+            "expected a sentence encoder that takes the first token or the mean, with no layer behind it, "
+            f"got {', '.join(foreign or chosen)} in {folder}; choose another"
+        )
+    return POOLINGS[chosen[0]] if chosen else "mean"

@@ -16,6 +16,9 @@ from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows
 EXTRA = "learn"
 """Extra that installs PyTorch and transformers."""
 
+UNREAD = "pooler."
+"""How weights begin that no encoder here reads, and that files of masked language models lack."""
+
 
 class WeightsEncoder(GoalEncoder, ABC):
     """An encoder with a network. It takes one text or image at a time, so that a batch changes no bit."""
@@ -78,6 +81,21 @@ def translated_weight_errors(folder: Path, kind: str) -> Iterator[None]:
         raise FileError(
             f"cannot read {kind} weights in {folder}: {type(error).__name__}: {error}; copy the folder again"
         ) from error
+
+
+def load_network(kind: Any, folder: Path) -> Any:
+    """A network of the class `kind` of transformers with the weights in `folder`, ready to encode.
+
+    Raises FileError where the folder lacks weights: the library would draw them at random.
+    """
+    network, found = kind.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+    missing = sorted(name for name in found["missing_keys"] if not name.startswith(UNREAD))
+    if missing:
+        raise FileError(
+            f"expected weights of all of {type(network).__name__} in {folder}, got none of {missing[0]} "
+            f"({len(missing)} missing in all); name a folder of this kind, or copy it again"
+        )
+    return network.eval()
 
 
 def find_torch() -> ModuleType:
