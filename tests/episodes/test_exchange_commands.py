@@ -12,6 +12,7 @@ from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes
 from navarena.episodes.exchange import make_document, write_document
+from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.scene_places import place_scenes
 from navarena.episodes.view_points import find_view_points
 from navarena.simulation.world import open_world
@@ -214,7 +215,8 @@ def test_scenes_are_found_or_their_path_is_told(tmp_path):
     assert set(found.values()) == {str(scene)}
     with pytest.raises(FileError) as caught:
         place_scenes(["data/scene_datasets/mp3d/b/b.glb"], str(tmp_path))
-    assert f"expected the file {tmp_path / 'mp3d' / 'b' / 'b.glb'}, got none" in str(caught.value)
+    told = f"expected a mesh called b (.glb, .gltf, .ply, .obj) in {tmp_path} for scene 'data/scene_datasets/"
+    assert told in str(caught.value)
     assert place_scenes(["a", "b"], None) == {"a": "a", "b": "b"}
     assert place_scenes(["a"], str(scene)) == {"a": str(scene)}
     with pytest.raises(InputError, match="expected episodes of one scene for .*got 2 scenes"):
@@ -226,6 +228,17 @@ def test_scenes_are_found_or_their_path_is_told(tmp_path):
             place_scenes(["a"], missing)
 
 
+def test_the_audit_finds_a_scene_where_evaluations_do(pointnav_file, dungeon, tmp_path, capsys):
+    """HM3D's files say .basis.glb, whichever of its two archives somebody has."""
+    text, official = read_json_bytes(pointnav_file), b"hm3d/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb"
+    path = tmp_path / "val.json"
+    path.write_bytes(text.replace(b"meshes/dungeon.obj", official))
+    (tmp_path / "scans" / "deep").mkdir(parents=True)
+    (tmp_path / "scans" / "deep" / "TEEsavR23oF.obj").symlink_to(dungeon)
+    output = printed(capsys, "episodes", "audit", path, "--scenes", tmp_path / "scans", "--no-expert")
+    assert output["episodes"] == 8 and not output["findings"]
+
+
 def test_scenes_without_a_suffix_are_found_as_meshes(tmp_path):
     """Files of RoboTHOR name scenes alone; so does the mesh of one who has it."""
     (tmp_path / "FloorPlan_Val1_1.ply").write_bytes(b"x")
@@ -233,4 +246,6 @@ def test_scenes_without_a_suffix_are_found_as_meshes(tmp_path):
     assert found == {"FloorPlan_Val1_1": str(tmp_path / "FloorPlan_Val1_1.ply")}
     with pytest.raises(FileError) as caught:
         place_scenes(["FloorPlan_Val1_2"], str(tmp_path))
-    assert f"{tmp_path / 'FloorPlan_Val1_2.glb'} (or .gltf, .obj, .ply), got none" in str(caught.value)
+    assert f"expected a mesh called FloorPlan_Val1_2 (.glb, .gltf, .ply, .obj) in {tmp_path}" in str(
+        caught.value
+    )

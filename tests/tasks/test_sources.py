@@ -48,6 +48,16 @@ def test_files_with_and_without_basis_are_one_scene(meshes):
     assert _moved(meshes(plain), official) == [plain]
 
 
+def test_scene_instances_are_not_taken_for_their_empty_stages(meshes):
+    """HSSD names the stage, a house without objects, as it does the scene."""
+    stage, scene = "hssd-hab/stages/102344280.glb", "hssd-hab/scenes/102344280.scene_instance.json"
+    folder = meshes(stage, scene, "hssd-hab/stages/102344280.stage_config.json")
+    official = "data/scene_datasets/hssd-hab/scenes/102344280.scene_instance.json"
+    assert _moved(folder, official, "102344280", stage) == [scene, scene, stage]
+    with pytest.raises(FileError, match=r"expected a scene called apt_0 \(.scene_instance.json\) in "):
+        _moved(meshes("replica_cad/stages/apt_0.glb"), "replica_cad/apt_0.scene_instance.json")
+
+
 def test_a_scene_without_a_mesh_is_named(meshes):
     with pytest.raises(FileError, match=r"expected a mesh called a .* for scene 'x/a.gltf', got none"):
         _moved(meshes("b.glb"), "x/a.gltf")

@@ -1,12 +1,16 @@
 """Finds the scenes of an episode file in the folder that --scenes names."""
 
-from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
+from navarena.episodes.exchange.habitat import scene_stem
 
-SCENE_ROOT = "data/scene_datasets/"
-"""Prefix of scene ids in files of Habitat; its loaders take it off, and put the user's folder on."""
+MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
+
+INSTANCE_SUFFIX = ".scene_instance.json"
+"""Of files of Habitat scene datasets that say which objects stand in a scene; its mesh is an empty house."""
 
 
 def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]:
@@ -17,14 +21,13 @@ def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]
         scenes: a folder that holds them, a mesh file or the id of one scene that stands for all; None
             leaves them as they are.
 
-    Raises FileError with the exact expected path for a scene that is not in the folder, InputError for
-    one scene in the place of several.
+    Raises what `find_scenes` does, InputError for one scene in the place of several.
     """
     names = list(dict.fromkeys(scene_ids))
     if scenes is None:
         return {name: name for name in names}
     if Path(scenes).is_dir():
-        return {name: _find_in_folder(Path(scenes), name) for name in names}
+        return find_scenes(names, Path(scenes))
     is_path = "/" not in scenes or scenes.startswith(("/", ".", "~"))
     if is_path and not Path(scenes).is_file():
         raise FileError(
@@ -39,24 +42,54 @@ def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]
     return dict.fromkeys(names, scenes)
 
 
-def _find_in_folder(folder: Path, name: str) -> str:
-    """The scene's file below `folder`: at its own path, or with leading folders of it left out.
+def find_scenes(scene_ids: Iterable[str], folder: Path) -> dict[str, str]:
+    """Scene id of a file -> path of the mesh or scene instance of `folder` that is called as it is.
 
-    Names without a suffix, as files of RoboTHOR have them, are tried with that of each kind of mesh.
+    Of several with one name, that in the folder which is called as the scene's, or below most such folders.
+
+    Raises FileError for a folder that is not there, without a file for some scene, or with several that
+    fit it equally well.
     """
-    from navarena.scenes.formats import SUFFIXES  # loads the readers
+    if not folder.is_dir():
+        raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
+    files: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in MESH_SUFFIXES or path.name.endswith(INSTANCE_SUFFIX):
+            files.setdefault(_scene_name(path.name), []).append(path)
+    return {scene: _find_file(scene, files, folder) for scene in dict.fromkeys(scene_ids)}
 
-    parts = PurePosixPath(name.removeprefix(SCENE_ROOT).lstrip("/")).parts
-    suffixes = ("",) if PurePosixPath(name).suffix else ("", *SUFFIXES)
-    for skipped in range(len(parts)):
-        for suffix in suffixes:
-            path = folder.joinpath(*parts[skipped:-1], parts[-1] + suffix)
-            if path.is_file():
-                return str(path)
-    expected = str(folder.joinpath(*parts))
-    if len(suffixes) > 1:
-        expected += f"{SUFFIXES[0]} (or {', '.join(SUFFIXES[1:])})"
-    raise FileError(
-        f"scene {name!r}: expected the file {expected}, got none (nor with its leading folders left out); "
-        "put it there, or name the folder that holds it with --scenes"
-    )
+
+def _scene_name(scene_id: str) -> str:
+    return scene_stem(scene_id).removesuffix(".gltf")
+
+
+def _find_file(scene_id: str, files: Mapping[str, Sequence[Path]], folder: Path) -> str:
+    """The path of a scene among the `files` of `folder` by name.
+
+    A name without a suffix means the scene instance, if there is one.
+    """
+    name, scene = _scene_name(scene_id), Path(scene_id)
+    known = files.get(name, ())
+    instances = [path for path in known if path.name.endswith(INSTANCE_SUFFIX)]
+    is_instance = scene_id.endswith(INSTANCE_SUFFIX) or (scene.suffix not in MESH_SUFFIXES and instances)
+    fitting = instances if is_instance else [path for path in known if path not in instances]
+    what, endings = ("scene", [INSTANCE_SUFFIX]) if is_instance else ("mesh", MESH_SUFFIXES)
+    if not fitting:
+        raise FileError(
+            f"expected a {what} called {name} ({', '.join(endings)}) in {folder} for scene {scene_id!r}, "
+            "got none; put it there, or name the folder that holds it with --scenes"
+        )
+
+    def likeness(path: Path) -> tuple[int, bool, bool]:
+        pairs = zip(path.parts[-2::-1], scene.parts[-2::-1])
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return same, ".basis" not in path.suffixes, path.name == scene.name
+
+    most = max(map(likeness, fitting))
+    best = [str(path) for path in fitting if likeness(path) == most]
+    if len(best) > 1:
+        raise FileError(
+            f"expected one {what} called {name} in {folder} for scene {scene_id!r}, got {', '.join(best)}; "
+            "name their folders as the scene's are, or give --scenes a folder with one of them"
+        )
+    return best[0]

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from navarena.core.errors import FileError, InputError, require_name
+from navarena.core.errors import InputError, require_name
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
-from navarena.episodes.exchange.habitat import scene_stem
 from navarena.episodes.exchange.r2r import split_of
 from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
 from navarena.episodes.floor_graph import house_graph
@@ -23,6 +21,7 @@ from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.house_tours import HouseTours, load_graph_tours
 from navarena.episodes.route_sets import Recipe, list_houses, load_routes
 from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
+from navarena.episodes.scene_places import find_scenes
 from navarena.episodes.stream import TRAIN, find_blocks
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -36,8 +35,6 @@ from navarena.tasks.graphs.house_features import DEFAULT_FEATURES, SIZES, HouseF
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
 from navarena.tasks.user_files import NO_SOURCES, Sources
-
-MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
 
 ROUTES: Mapping[str, Recipe] = {ROUTE_SET: R2R_CE_V1, GRAPH_ROUTE_SET: R2R_GRAPH_V1}
 """Data set -> the recipe of its routes through generated houses."""
@@ -88,51 +85,12 @@ def load_blocks(task: TaskRules, split: str) -> HouseBlocks:
 
 
 def move_scenes(episodes: Sequence[Episode], folder: Path) -> tuple[Episode, ...]:
-    """`episodes` in the meshes of `folder` that are called as their scenes are.
+    """`episodes` in the scenes of `folder` that are called as theirs are.
 
-    Of several with one name, that in the folder which is called as the scene's, or below most such folders.
-
-    Raises FileError for a folder that is not there, without a mesh for some scene, or with several that
-    fit it equally well.
+    Raises FileError as `find_scenes` does.
     """
-    if not folder.is_dir():
-        raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
-    meshes: dict[str, list[Path]] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in MESH_SUFFIXES:
-            meshes.setdefault(_mesh_name(path.name), []).append(path)
-    moved = {
-        scene: _find_mesh(scene, meshes, folder) for scene in dict.fromkeys(e.scene_id for e in episodes)
-    }
-    return tuple(replace(one, scene_id=moved[one.scene_id]) for one in episodes)
-
-
-def _mesh_name(scene_id: str) -> str:
-    return scene_stem(scene_id).removesuffix(".gltf")
-
-
-def _find_mesh(scene_id: str, meshes: Mapping[str, Sequence[Path]], folder: Path) -> str:
-    """The path of the mesh of a scene among those of `folder` by name."""
-    name, scene = _mesh_name(scene_id), Path(scene_id)
-    if name not in meshes:
-        raise FileError(
-            f"expected a mesh called {name} ({', '.join(MESH_SUFFIXES)}) in {folder} for scene "
-            f"{scene_id!r}, got none"
-        )
-
-    def likeness(path: Path) -> tuple[int, bool, bool]:
-        pairs = zip(path.parts[-2::-1], scene.parts[-2::-1])
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        return same, ".basis" not in path.suffixes, path.name == scene.name
-
-    most = max(map(likeness, meshes[name]))
-    best = [str(path) for path in meshes[name] if likeness(path) == most]
-    if len(best) > 1:
-        raise FileError(
-            f"expected one mesh called {name} in {folder} for scene {scene_id!r}, got {', '.join(best)}; "
-            "name their folders as the scene's are, or give --scenes a folder with one of them"
-        )
-    return best[0]
+    places = find_scenes((one.scene_id for one in episodes), folder)
+    return tuple(replace(one, scene_id=places[one.scene_id]) for one in episodes)
 
 
 def _load_graph_episodes(
