@@ -62,6 +62,24 @@ def test_objects_are_known_by_their_names_and_numbers(known, object_id, category
     assert (None if found is None else found.object_id) == number
 
 
+@pytest.mark.parametrize(
+    ("name", "moved", "number"),
+    [
+        ("", 1.3, 2),  # the sphere around the box has the radius sqrt(0.25 + 1 + 0.25) = 1.22 m
+        ("", 1.4, None),
+        ("1abc_:0000", 1.3, 2),
+        ("1abc_:0000", 1.4, None),
+        ("stool_1", 9.0, 2),
+    ],
+)
+def test_a_number_means_an_object_only_where_the_file_places_it(name, moved, number):
+    """HSSD's files number objects otherwise than the scene does."""
+    scene, _ = draw_objects(HABITAT)
+    listed = ObjectInstance("2", "chair", (PLACE[0], PLACE[1], PLACE[2] + moved), name=name)
+    found = find_goal_object(scene, listed)
+    assert (None if found is None else found.object_id) == number
+
+
 def test_view_points_are_added_to_objects_listed_by_name():
     world = World.of(*draw_objects({2: ("bed", "bed_16")}))
     bed = ObjectInstance("bed_16", "bed", PLACE)

@@ -26,10 +26,10 @@ def house():
 
 def ask(number, *tasks, category="couch", scene_id=HOUSE):
     """An episode of described objects: (object id, words) each."""
-    subtasks = tuple(
-        Subtask("description", category, (ObjectInstance(str(one), category, (0, 0, 0)),), said)
-        for one, said in tasks
-    )
+    named = [
+        (ObjectInstance(str(one), category, (0, 0, 0), name=f"{category}_{one}"), said) for one, said in tasks
+    ]
+    subtasks = tuple(Subtask("description", category, (one,), said) for one, said in named)
     return Episode(str(number), scene_id, (0.0, 0.0, 0.0), 0.0, LifelongGoal(subtasks), None)
 
 
