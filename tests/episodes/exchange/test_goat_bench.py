@@ -39,6 +39,17 @@ def test_children_count_once_however_often_they_are_asked_for(tmp_path):
         assert len(subtask.instances) == 3
 
 
+def test_words_may_mean_an_object_of_a_child_category(tmp_path):
+    """The authors' loader looks for the id among the goals of the category with those of its children."""
+    content = copy.deepcopy(GOAT)
+    (bunk,) = content["goals"]["TEEsavR23oF.basis.glb_bunk bed"]
+    bunk["lang_desc"] = "Bunk bed."
+    content["episodes"][0]["tasks"] = [["bed", "description", "bunk bed_3", None]]
+    (subtask,) = only_episode(tmp_path, content).goal.subtasks
+    assert [one.object_id for one in subtask.instances] == ["bunk bed_3"]
+    assert (subtask.category, subtask.description) == ("bed", "Bunk bed.")
+
+
 @pytest.mark.parametrize(
     ("task", "message"),
     [

@@ -22,7 +22,7 @@ from navarena.episodes.exchange.habitat import (
     make_episode,
     make_instance,
 )
-from navarena.episodes.exchange.habitat_objectnav import category_goals, goals_key
+from navarena.episodes.exchange.habitat_objectnav import category_goals, category_records, goals_key
 from navarena.episodes.exchange.instance_imagenav import ImageParameters, make_image
 from navarena.episodes.exchange.records import Maybe, present
 from navarena.episodes.goals import LifelongGoal, Subtask
@@ -79,7 +79,7 @@ def _subtask(record: GoatRecord, task: GoatTask, number: int, row: Row) -> Subta
     key = goals_key(record.scene_id, category)
     if modality == "object":
         return Subtask(modality, category, category_goals(row, key, record.scene_id))
-    goal = _find_goal(row, key, task[2], place)
+    goal = _find_goal(row, key, record.scene_id, task[2], place)
     instance = row.instances(f"{key} {goal.object_id}", lambda: (make_instance(goal),))
     if modality == "description":
         words = present(goal.lang_desc, "")
@@ -102,9 +102,9 @@ def _modality(text: Any) -> Literal["object", "description", "image"]:
     return found
 
 
-def _find_goal(row: Row, key: str, object_id: str | int | None, place: str) -> GoatGoalRecord:
-    """The goal of that id under `key`."""
-    goals = row.goals(key)
+def _find_goal(row: Row, key: str, scene_id: str, object_id: str | int | None, place: str) -> GoatGoalRecord:
+    """The goal of that id under `key` or the keys of its child categories, as in the authors' loader."""
+    goals = category_records(row, key, scene_id)
     for goal in goals:
         if isinstance(goal, GoatGoalRecord) and goal.object_id == object_id:
             return goal

@@ -11,6 +11,7 @@ agents observe.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 
 from msgspec import UNSET
@@ -25,7 +26,7 @@ from navarena.episodes.exchange.habitat import (
     make_episode,
     make_instance,
 )
-from navarena.episodes.exchange.records import Maybe, present
+from navarena.episodes.exchange.records import Maybe, Record, present
 from navarena.episodes.goals import ObjectGoal, ObjectInstance
 
 GOALS_KEY = "goals_by_category"
@@ -54,28 +55,31 @@ def goals_key(scene_id: str, category: str) -> str:
     return f"{PurePosixPath(scene_id).name}_{category}"
 
 
-def category_goals(
-    row: Row, key: str, scene_id: str, children: Sequence[str] = ()
-) -> tuple[ObjectInstance, ...]:
-    """All objects under `key`, and under the keys of the child categories that the scene has.
+def category_records(row: Row, key: str, scene_id: str, children: Sequence[str] = ()) -> list[Record]:
+    """All goals under `key`, and under the keys of the child categories that the scene has.
 
     Children are those given, and those that the goals name. Raises FileError without goals under `key`.
     """
+    own = row.goals(key)
+    named = [
+        child
+        for goal in own
+        if isinstance(goal, ObjectGoalRecord)
+        for child in present(goal.children_object_categories, ())
+    ]
+    keys = [goals_key(scene_id, child) for child in dict.fromkeys((*children, *named))]
+    others = (row.goals(other) for other in keys if other != key and row.has_goals(other))
+    return [*own, *chain.from_iterable(others)]
+
+
+def category_goals(
+    row: Row, key: str, scene_id: str, children: Sequence[str] = ()
+) -> tuple[ObjectInstance, ...]:
+    """The objects of `category_records`, each once."""
 
     def make() -> tuple[ObjectInstance, ...]:
-        own = row.goals(key)
-        named = [
-            child
-            for goal in own
-            if isinstance(goal, ObjectGoalRecord)
-            for child in present(goal.children_object_categories, ())
-        ]
-        keys = [goals_key(scene_id, child) for child in dict.fromkeys((*children, *named))]
-        found = [
-            *own,
-            *(goal for other in keys if other != key and row.has_goals(other) for goal in row.goals(other)),
-        ]
-        return tuple({instance.object_id: instance for instance in map(make_instance, found)}.values())
+        found = map(make_instance, category_records(row, key, scene_id, children))
+        return tuple({instance.object_id: instance for instance in found}.values())
 
     return row.instances(f"{key} and children", make)
 
