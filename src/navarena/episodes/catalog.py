@@ -1,6 +1,7 @@
 """Every episode list there is: by protocol, data set and split, or by file."""
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,11 @@ from navarena.episodes.dataset import (
     load_episode_file,
 )
 from navarena.episodes.episode import Episode
-from navarena.episodes.exchange.episode_file import open_episode_file
+from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
+from navarena.episodes.exchange.format import EpisodeFileWarning
+from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D
 from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.episodes.exchange.multion import MULTION
 from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
 from navarena.episodes.house_tours import order_dataset, read_file_tours
 from navarena.episodes.lazy import SceneEpisodes
@@ -306,12 +310,28 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
             f"protocol with {file.format.task} in its id"
         )
     file.require_unique_ids()
+    if file.format in (HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D, MULTION):
+        _compare_numbers(file, protocol_id)
     episodes: Sequence[Episode] = file.episodes
     digest, expert = file.hash, expert_file(file.parts[0]) if file.format == R2R_CE else None
     if expert is not None:
         episodes = FollowedEpisodes(episodes, expert)
         digest = content_hash(digest, read_json_bytes(expert))[:16]
     return EpisodeDataset(protocol_id, file.format.name, file.split, episodes, recipe_hash=digest)
+
+
+def _compare_numbers(file: EpisodeFile, protocol_id: str) -> None:
+    """Warn of categories with other numbers than those that agents observe by the protocol."""
+    own = get_recipe(protocol_id).words
+    theirs = file.document(0).header_numbers("category_to_task_category_id")
+    other = [f"{name} {theirs[name]}" for name in own if theirs.get(name, own.index(name)) != own.index(name)]
+    if other:
+        warnings.warn(
+            f"{file.path} numbers categories otherwise than {protocol_id} ({', '.join(other[:3])} there); "
+            "agents observe the protocol's numbers",
+            EpisodeFileWarning,
+            stacklevel=2,
+        )
 
 
 class CountedEpisodes(EpisodeSequence):

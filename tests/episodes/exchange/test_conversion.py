@@ -2,9 +2,11 @@
 
 import copy
 import math
+import warnings
 
 import pytest
 
+from navarena.episodes.catalog import load_episodes
 from navarena.episodes.exchange import EpisodeFileWarning, open_episode_file
 from navarena.episodes.exchange.records import raw_yaw_of, tilt_of, yaw_of
 from navarena.episodes.goals import (
@@ -175,3 +177,20 @@ def test_scenes_of_one_file_are_told_apart(tmp_path):
     assert file.scene_names == ("a", "TEEsavR23oF")
     assert [one.episode_id for one in file.of_scene("TEEsavR23oF")] == ["TEEsavR23oF-1"]
     assert file.listed_objects() == {("TEEsavR23oF.basis.glb", "bed"): {"516", "17"}}
+
+
+def test_other_numbers_of_categories_than_the_protocol_has_are_told(tmp_path):
+    """A bed is 1 in the challenges of 2022 and 2023, and 6 in those of 2020 and 2021."""
+    path = store(tmp_path / "val.json", HM3D)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_episodes("objectnav-hm3d2022-v1", "", path)
+    with pytest.warns(EpisodeFileWarning, match=r"than objectnav-habitat2020-v1 \(bed 1 there\); agents"):
+        load_episodes("objectnav-habitat2020-v1", "", path)
+    swapped = {"cylinder_red": 0, "cylinder_blue": 7, "cylinder_cyan": 2}
+    content = copy.deepcopy(MULTION) | {"category_to_task_category_id": swapped}
+    for episode in content["episodes"]:
+        episode["start_rotation"] = [0, 0, 0, 1]
+    path = store(tmp_path / "multion.json", content)
+    with pytest.warns(EpisodeFileWarning, match=r"\(cylinder_blue 7, cylinder_cyan 2 there\)"):
+        load_episodes("multion-2on-v1", "", path)
