@@ -118,6 +118,7 @@ def test_robothor_that_disagrees_with_itself(tmp_path, episodes):
     for broken, message in [
         (walk([3.75], stop=False, success=True), "a success to end with Stop"),
         (walk([3.75]) | {"trajectory": []}, "0 poses in episode"),
+        (walk([1e9]), "poses within 1e\\+06 m"),
         (walk([3.75]) | {"actions_taken": [{"action": "Jump", "success": True}]}, "action 'Jump'"),
     ]:
         file = write_robothor(tmp_path / "broken.json", walk([3.75]), broken)
@@ -205,6 +206,31 @@ def test_multi_on_by_hand(tmp_path):
         import_results("multion", file, tmp_path / "bad", "theirs", "val")
     with pytest.raises(InputError, match="expected no --episodes"):
         import_results("multion", file, tmp_path / "bad", "theirs", "val", file)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"subgoals_found": 1.6}, "got 1.6 found of 3 with 2 lengths after 90 steps in 'a.0'"),
+        ({"episode_lenth": -3}, "after -3 steps"),
+        ({"episode_lenth": 2.5}, "after 2.5 steps"),
+    ],
+)
+def test_counts_of_multi_on_are_whole_numbers(tmp_path, others, message):
+    file = tmp_path / "metrics.json"
+    file.write_text(json.dumps({"a.0": raw([4.0, 10.0, 15.0], [5.0, 12.0], 20.0, **others)}))
+    with pytest.raises(FileError, match=message):
+        import_results("multion", file, tmp_path / "run", "theirs", "val")
+
+
+def test_multi_on_without_a_path(tmp_path):
+    """The reference code writes 0 times infinity by infinity, NaN, as the weighed scores."""
+    file = tmp_path / "metrics.json"
+    file.write_text(json.dumps({"a.0": raw([math.inf] * 3, [], 3.0, MSPL=math.nan, PSPL=math.nan)}))
+    results = import_results("multion", file, tmp_path / "run", "theirs", "val")
+    assert len(results.notices) == 1, "nothing disagrees"
+    (row,) = read_rows(tmp_path / "run")
+    assert (row.metrics["spl"], row.metrics["ppl_code"], row.start_distance) == (0.0, 0.0, None)
 
 
 def test_what_is_exported_is_imported_again(tmp_path):

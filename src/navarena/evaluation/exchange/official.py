@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, translate_damage
+from navarena.core.files import LIMITS, read_bytes, translate_damage
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import GoalsRecord, Row
 from navarena.evaluation.records.record import IMPORTED
@@ -88,7 +88,7 @@ class RobothorSplit(msgspec.Struct, frozen=True):
 
 
 class RawMetrics(msgspec.Struct, frozen=True):
-    """MultiON's raw_metrics; the misspelt name is the reference's."""
+    """MultiON's raw_metrics; the misspelt name is the reference's. MSPL and PSPL are NaN without a path."""
 
     success: float
     percentage_success: float
@@ -96,8 +96,8 @@ class RawMetrics(msgspec.Struct, frozen=True):
     agent_path_length: float
     subgoals_found: float
     agent_distances: list[float]
-    MSPL: float
-    PSPL: float
+    MSPL: float | None
+    PSPL: float | None
     episode_lenth: float
     distance_to_curr_subgoal: float | msgspec.UnsetType | None = msgspec.UNSET
     distance_to_multi_goal: float | msgspec.UnsetType | None = msgspec.UNSET
@@ -191,8 +191,10 @@ def _robothor_row(
     if record.success and not stopped:
         raise FileError(f"expected a success to end with Stop in {path}, got none in episode {name!r}")
     places = np.array([(pose.x, pose.y, pose.z) for pose in record.trajectory], np.float64)
-    if not np.isfinite(places).all():
-        raise FileError(f"expected finite poses in {path}, got others in episode {name!r}")
+    if not (np.abs(places) <= LIMITS.number).all():
+        raise FileError(
+            f"expected poses within {LIMITS.number:g} m in {path}, got others in episode {name!r}"
+        )
     walked = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
     success = float(record.success)
     metrics: dict[str, float | None] = {
@@ -243,15 +245,15 @@ def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
     }
     rows = [_multi_on_row(path, str(identity), name, record, distances) for name, record in document.items()]
     notices = ["goals found, distances and path lengths are the file's word; it keeps no trajectories"]
-    said: dict[str, Callable[[RawMetrics], float]] = {
+    said: dict[str, Callable[[RawMetrics], float | None]] = {
         "success": lambda record: record.success,
         "progress": lambda record: record.percentage_success,
         "spl": lambda record: record.MSPL,
         "ppl_code": lambda record: record.PSPL,
     }
     for metric, read in said.items():
-        pairs = zip(document.values(), rows)
-        wrong = sum(abs(read(record) - row.metric(metric)) > AGREEMENT for record, row in pairs)
+        pairs = [(read(record), row.metric(metric)) for record, row in zip(document.values(), rows)]
+        wrong = sum(told is not None and abs(told - ours) > AGREEMENT for told, ours in pairs)
         if wrong:
             notices.append(
                 f"{metric} does not follow from lengths in {wrong} of {len(rows)} episodes; ours does"
@@ -264,6 +266,7 @@ def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics, fina
     """The row of an episode; `final` are those of MULTION_DISTANCES that the file has."""
     scene, mark, episode = name.rpartition(".")
     found, goals = round(record.subgoals_found), len(record.geodesic_distances)
+    counts = record.subgoals_found, record.episode_lenth
     distances = [math.inf if one is None else one for one in record.geodesic_distances]
     legs = [
         distances[0],
@@ -274,13 +277,15 @@ def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics, fina
     if (
         not mark
         or not 0 <= found <= goals
+        or any(count < 0 or not count.is_integer() for count in counts)
         or len(walked) != found
         or not rising
         or min(legs) < -SUM_TOLERANCE
     ):
         raise FileError(
-            f"expected raw metrics of 'scene.episode' whose goals and lengths fit in {path}, got {found} "
-            f"found of {goals} with {len(walked)} lengths in {name!r}"
+            f"expected raw metrics of 'scene.episode' whose goals and lengths fit in {path}, got "
+            f"{record.subgoals_found:g} found of {goals} with {len(walked)} lengths after "
+            f"{record.episode_lenth:g} steps in {name!r}"
         )
     shortest = distances[found - 1] if found else 0.0
     progress, success = found / goals, float(found == goals)
