@@ -94,6 +94,7 @@ def break_item(change):
         ({"a": 1}, "got dict"),
         (break_item(lambda i: i.pop("scan")), r"item 1 \(path_id 2\).*scan"),
         (break_item(lambda i: i.update(heading="north")), r"item 1 \(path_id 2\)"),
+        (break_item(lambda i: i.update(heading=215)), r"path_id 2\): .* in radians, .* got 215; are these"),
         (break_item(lambda i: i.update(path=[])), "at least one viewpoint"),
         (break_item(lambda i: i.update(instructions=[])), "at least one instruction"),
         (break_item(lambda i: i.update(path_id=1)), "got 1 twice"),

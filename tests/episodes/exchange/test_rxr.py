@@ -65,6 +65,7 @@ def changed(**members):
         (changed(path=3), r"line 1.*path"),
         (changed(path=[]), "line 1: expected at least one viewpoint"),
         (changed(instruction=" "), "line 1: expected at least one word"),
+        (changed(heading=-90.5), "line 1: expected a heading in radians, within two turns, got -90.5"),
         (changed(instruction_id=2), "line 2: expected instruction_id 2 once"),
         (changed(heading=0.0), "line 5: expected the path of path_id 1 above"),
     ],

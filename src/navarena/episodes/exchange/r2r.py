@@ -10,6 +10,7 @@ add `instr_encodings`: one list of token ids per instruction. Whatever else an i
 """
 
 import gzip
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,10 @@ from navarena.core.errors import FileError
 from navarena.core.files import read_json, write_atomic
 
 KIND = "R2R file"
+
+MAX_HEADING = 4 * math.pi
+"""Radians; headings of R2R lie within one turn, and degrees do not stay within two."""
+
 _ENDINGS = re.compile(r"(\.json|\.gz|_enc)+$")
 
 
@@ -115,8 +120,8 @@ def load_r2r(path: Path, split: str | None = None) -> R2RFile:
         split: of the paths; None for the one in the file's name.
 
     Raises FileError naming the file, the item and the reason: damaged data, a missing or wrong
-    member, an empty path, no instruction, a path id that occurs twice, encodings that do not
-    match the instructions.
+    member, an empty path, no instruction, a heading in degrees, a path id that occurs twice, encodings
+    that do not match the instructions.
     """
     raw = read_json(path, KIND)
     if not isinstance(raw, list) or not raw:
@@ -128,6 +133,14 @@ def load_r2r(path: Path, split: str | None = None) -> R2RFile:
             raise FileError(f"{KIND} {path}: expected each path_id once, got {item.path_id!r} twice")
         seen.add(item.path_id)
     return R2RFile(str(path), split_of(path) if split is None else split, paths)
+
+
+def require_heading(heading: float, where: str) -> None:
+    """Raise FileError, beginning with `where`, for a heading that is none in radians."""
+    if not abs(heading) <= MAX_HEADING:
+        raise FileError(
+            f"{where}: expected a heading in radians, within two turns, got {heading:g}; are these degrees?"
+        )
 
 
 def _describe(raw: Any) -> str:
@@ -145,6 +158,7 @@ def _read_item(raw: Any, row: int, file: Path) -> R2RPath:
     if not item.path or not item.instructions:
         missing = "viewpoint" if not item.path else "instruction"
         raise FileError(f"{where}: expected at least one {missing}, got none")
+    require_heading(item.heading, where)
     encodings = item.instr_encodings or []
     if encodings and len(encodings) != len(item.instructions):
         raise FileError(

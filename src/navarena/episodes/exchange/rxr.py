@@ -14,7 +14,7 @@ import msgspec
 from navarena.core.errors import FileError
 from navarena.core.files import decode_json
 from navarena.episodes.exchange.json_files import read_json_bytes
-from navarena.episodes.exchange.r2r import R2RFile, R2RPath
+from navarena.episodes.exchange.r2r import R2RFile, R2RPath, require_heading
 
 KIND = "RxR file"
 _ENDINGS = re.compile(r"(\.jsonl|\.gz|_guide)+$")
@@ -54,6 +54,7 @@ def load_rxr(path: Path, split: str | None = None, language: str = "") -> R2RFil
         if not line.path or not line.instruction.strip():
             missing = "viewpoint" if not line.path else "word"
             raise FileError(f"{where}: expected at least one {missing}, got none")
+        require_heading(line.heading, where)
         if line.instruction_id in seen:
             raise FileError(f"{where}: expected instruction_id {line.instruction_id!r} once, got it again")
         seen.add(line.instruction_id)
