@@ -1,10 +1,12 @@
 """Episodes in the meshes of a folder."""
 
+from dataclasses import replace
+
 import pytest
 
 from navarena.core.errors import FileError
 from navarena.episodes.episode import Episode, PointGoal
-from navarena.tasks.sources import move_scenes
+from navarena.episodes.scene_places import MovedEpisodes
 
 
 def _moved(folder, *scene_ids):
@@ -13,7 +15,7 @@ def _moved(folder, *scene_ids):
         Episode(str(number), scene_id, (0.0, 0.0, 0.0), 0.0, PointGoal((1.0, 0.0, 0.0)), 1.0)
         for number, scene_id in enumerate(scene_ids)
     ]
-    return [one.scene_id.removeprefix(f"{folder}/") for one in move_scenes(episodes, folder)]
+    return [one.scene_id.removeprefix(f"{folder}/") for one in MovedEpisodes(episodes, folder)]
 
 
 @pytest.fixture
@@ -64,3 +66,14 @@ def test_a_scene_without_a_mesh_is_named(meshes):
     assert _moved(meshes("a.obj"), "x/a.gltf", "x/a") == ["a.obj", "a.obj"]
     with pytest.raises(FileError, match="expected a folder of meshes"):
         _moved(meshes() / "b.glb")
+
+
+def test_scenes_are_looked_for_when_their_episodes_are_read(meshes):
+    """Who has one scene of a data set can evaluate in it, and of millions of episodes a few are read."""
+    episode = Episode("0", "mp3d/a/a.glb", (0.0, 0.0, 0.0), 0.0, PointGoal((1.0, 0.0, 0.0)), 1.0)
+    folder = meshes("a.glb")
+    moved = MovedEpisodes([episode, replace(episode, scene_id="mp3d/b/b.glb")], folder)
+    assert len(moved) == 2
+    assert [one.scene_id for one in moved[:1]] == [str(folder / "a.glb")]
+    with pytest.raises(FileError, match="a mesh called b "):
+        moved[1]

@@ -1,11 +1,14 @@
 """Finds the scenes of an episode file in the folder that --scenes names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
+from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.habitat import scene_stem
+from navarena.episodes.sequence import EpisodeSequence
 
 MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
 
@@ -21,13 +24,14 @@ def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]
         scenes: a folder that holds them, a mesh file or the id of one scene that stands for all; None
             leaves them as they are.
 
-    Raises what `find_scenes` does, InputError for one scene in the place of several.
+    Raises FileError as SceneFolder does, InputError for one scene in the place of several.
     """
     names = list(dict.fromkeys(scene_ids))
     if scenes is None:
         return {name: name for name in names}
     if Path(scenes).is_dir():
-        return find_scenes(names, Path(scenes))
+        folder = SceneFolder(Path(scenes))
+        return {name: folder.find(name) for name in names}
     is_path = "/" not in scenes or scenes.startswith(("/", ".", "~"))
     if is_path and not Path(scenes).is_file():
         raise FileError(
@@ -42,21 +46,56 @@ def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]
     return dict.fromkeys(names, scenes)
 
 
-def find_scenes(scene_ids: Iterable[str], folder: Path) -> dict[str, str]:
-    """Scene id of a file -> path of the mesh or scene instance of `folder` that is called as it is.
+class SceneFolder:
+    """A folder with the scenes of an episode file: meshes and scene instances that are called as they are.
 
-    Of several with one name, that in the folder which is called as the scene's, or below most such folders.
-
-    Raises FileError for a folder that is not there, without a file for some scene, or with several that
-    fit it equally well.
+    Args:
+        path: of the folder; raises FileError when it is not there.
     """
-    if not folder.is_dir():
-        raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
-    files: dict[str, list[Path]] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in MESH_SUFFIXES or path.name.endswith(INSTANCE_SUFFIX):
-            files.setdefault(_scene_name(path.name), []).append(path)
-    return {scene: _find_file(scene, files, folder) for scene in dict.fromkeys(scene_ids)}
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise FileError(f"expected a folder of meshes, got {path}; check --scenes")
+        self._path = path
+        self._files: dict[str, list[Path]] = {}
+        self._found: dict[str, str] = {}
+        for file in sorted(path.rglob("*")):
+            if file.suffix in MESH_SUFFIXES or file.name.endswith(INSTANCE_SUFFIX):
+                self._files.setdefault(_scene_name(file.name), []).append(file)
+
+    def find(self, scene_id: str) -> str:
+        """The path of the file of a scene.
+
+        Of several with one name, that in the folder which is called as the scene's, or below most such
+        folders. Raises FileError for a scene without a file, or with several that fit it equally well.
+        """
+        if scene_id not in self._found:
+            self._found[scene_id] = _find_file(scene_id, self._files, self._path)
+        return self._found[scene_id]
+
+
+class MovedEpisodes(EpisodeSequence):
+    """Episodes in the scenes of a folder; each is moved when it is read.
+
+    Args:
+        episodes: in the scenes that their file names.
+        folder: that has these scenes; an episode in another one raises FileError when it is read.
+    """
+
+    def __init__(self, episodes: Sequence[Episode], folder: Path) -> None:
+        self._episodes, self._folder = episodes, SceneFolder(folder)
+
+    def __len__(self) -> int:
+        return len(self._episodes)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(self._move, self._episodes)
+
+    def episode_at(self, row: int) -> Episode:
+        return self._move(self._episodes[row])
+
+    def _move(self, episode: Episode) -> Episode:
+        return replace(episode, scene_id=self._folder.find(episode.scene_id))
 
 
 def _scene_name(scene_id: str) -> str:

@@ -11,7 +11,6 @@ from navarena.core.errors import InputError, require_name
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
-from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import split_of
 from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
 from navarena.episodes.floor_graph import house_graph
@@ -21,7 +20,7 @@ from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.house_tours import HouseTours, load_graph_tours
 from navarena.episodes.route_sets import Recipe, list_houses, load_routes
 from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
-from navarena.episodes.scene_places import find_scenes
+from navarena.episodes.scene_places import MovedEpisodes
 from navarena.episodes.stream import TRAIN, find_blocks
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -67,8 +66,8 @@ def load_task_episodes(
         episodes = tuple(follow_places(one, places, sources.references) for one in found.episodes)
         found = replace(found, episodes=episodes, recipe_hash="")
     if sources.scenes is not None:
-        episodes = move_scenes(found.episodes, Path(sources.scenes))
-        found = replace(found, episodes=episodes, recipe_hash=found.hash)
+        moved = MovedEpisodes(found.episodes, Path(sources.scenes))
+        found = replace(found, episodes=moved, recipe_hash=found.hash)
     return found
 
 
@@ -82,15 +81,6 @@ def load_blocks(task: TaskRules, split: str) -> HouseBlocks:
     if task.tour_scoring is not None and routes is not None and split.startswith(TRAIN):
         return HouseTours(split, recipe=routes)
     return find_blocks(load_task_episodes(task, split))
-
-
-def move_scenes(episodes: Sequence[Episode], folder: Path) -> tuple[Episode, ...]:
-    """`episodes` in the scenes of `folder` that are called as theirs are.
-
-    Raises FileError as `find_scenes` does.
-    """
-    places = find_scenes((one.scene_id for one in episodes), folder)
-    return tuple(replace(one, scene_id=places[one.scene_id]) for one in episodes)
 
 
 def _load_graph_episodes(
