@@ -92,6 +92,21 @@ def gltf():
     return Gltf()
 
 
+def test_diffuse_colours_of_specular_glossiness_are_base_colours(gltf, tmp_path):
+    """Of older exporters; by its default the specular colour is white, and must not drown the diffuse one."""
+    name = "KHR_materials_pbrSpecularGlossiness"
+    image = {"diffuseTexture": {"index": 0}}
+    for gloss, color, texel in (
+        (image | {"specularFactor": [0.2, 0.2, 0.2]}, (255, 255, 255), [0x10, 0x20, 0x30]),
+        (image | {"diffuseFactor": [1, 0, 0.2, 1]}, (255, 0, 51), [0x10, 0x20, 0x30]),
+        ({"diffuseFactor": [1, 0, 0.2, 1]}, (255, 0, 51), None),
+    ):
+        gltf.more = {"materials": [{"extensions": {name: gloss}}], "extensionsRequired": [name]}
+        look = gltf.read(tmp_path).look
+        assert look.color == color
+        assert (None if look.image is None else look.image[0, 0].tolist()) == texel
+
+
 def _corners(part):
     """The texture coordinates of the square's corners, v upwards."""
     assert part.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]

@@ -18,6 +18,7 @@ from navarena.scenes.formats.gltf_materials import (
     UNNAMED,
     GltfMaterial,
     number_materials,
+    plain_materials,
     read_gltf_materials,
 )
 from navarena.scenes.formats.part import (
@@ -56,6 +57,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
     if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
         size = int.from_bytes(data[8:12], "little")
         raise FileError(f"expected {size} bytes, got {len(data)}; the file is cut short")
+    header = plain_materials(header)
     materials = read_gltf_materials(data, header, path)
     data = number_materials(data, plain_geometry(data, header, path))
     scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)

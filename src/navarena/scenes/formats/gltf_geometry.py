@@ -28,7 +28,6 @@ _TRIANGLES, _FAN = 4, 6
 """Modes of primitives."""
 
 _DRACO = "KHR_draco_mesh_compression"
-_GLOSS = "KHR_materials_pbrSpecularGlossiness"
 _TRANSFORM = "KHR_texture_transform"
 
 
@@ -215,8 +214,7 @@ def _plain(
 
 def _base_texture(material: Mapping[str, Any]) -> Mapping[str, Any]:
     """What says which texture is the base colour of a material, and how it lies; empty without one."""
-    gloss = material.get("extensions", {}).get(_GLOSS, {})
-    found = gloss.get("diffuseTexture") or material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
+    found = material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
     return found if isinstance(found, Mapping) else {}
 
 

@@ -22,6 +22,8 @@ BASIS_EXTENSIONS = ("KHR_texture_basisu", "GOOGLE_texture_basis", "MSFT_texture_
 
 _GLB_JSON_TYPE = 0x4E4F534A
 
+_GLOSS = "KHR_materials_pbrSpecularGlossiness"
+
 
 @dataclass(frozen=True)
 class GltfMaterial:
@@ -38,6 +40,28 @@ class GltfMaterial:
     double_sided: bool = False
     textured: bool = False
     image: UInt8[np.ndarray, "h w 3"] | None = None
+
+
+def plain_materials(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header of a file in which diffuse colours of KHR_materials_pbrSpecularGlossiness are base colours.
+
+    Trimesh mixes them with the specular ones, of which nothing is drawn here.
+    """
+    materials = [_with_base_color(one) for one in dictionaries(header, "materials")]
+    return {**header, "materials": materials} if materials else dict(header)
+
+
+def _with_base_color(material: Mapping[str, Any]) -> Mapping[str, Any]:
+    extensions = material.get("extensions")
+    gloss = extensions.get(_GLOSS) if isinstance(extensions, Mapping) else None
+    if not isinstance(extensions, Mapping) or not isinstance(gloss, Mapping):
+        return material
+    names = {"diffuseFactor": "baseColorFactor", "diffuseTexture": "baseColorTexture"}
+    return {
+        **material,
+        "extensions": {name: value for name, value in extensions.items() if name != _GLOSS},
+        "pbrMetallicRoughness": {ours: gloss[theirs] for theirs, ours in names.items() if theirs in gloss},
+    }
 
 
 def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> list[GltfMaterial]:
