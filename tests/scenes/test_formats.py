@@ -157,6 +157,8 @@ def test_obj_layouts_found_in_the_wild(tmp_path):
         "vn 0 1 0\r\nf\t-4//-1 -2//-1 -3//-1\r\nv 0 0 2 0 0 0\r\nf 3//1 \\\r\n 5//1 4//1 2//1\r\n"
     )
     scene = import_mesh(_write(tmp_path / "wild.obj", text))
+    marked = import_mesh(_write(tmp_path / "marked.obj", "\ufeff" + text.partition("\r\n")[2].lstrip()))
+    np.testing.assert_array_equal(marked.vertices[marked.triangles], scene.vertices[scene.triangles])
     assert len(scene.triangles) == 3
     np.testing.assert_allclose(_normals(scene), [[0, 1, 0]] * 3)
     corners = scene.vertices[scene.triangles[0]].tolist()
@@ -243,6 +245,17 @@ def test_ply_faces_of_different_size(tmp_path, binary, order):
         (tmp_path / "b.ply").write_bytes(cut[:end])
         with pytest.raises(FileError):
             import_mesh(tmp_path / "b.ply")
+
+
+@pytest.mark.parametrize("prefix", ["", "diffuse_"])
+def test_ply_colors_of_vertices_have_two_names(tmp_path, prefix):
+    colors = "".join(f"property uchar {prefix}{name}\n" for name in ("red", "green", "blue"))
+    text = (
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+        f"{colors}element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+        "0 0 0 9 8 7\n0 0 1 9 8 7\n1 0 0 9 8 7\n3 0 1 2\n"
+    )
+    assert import_mesh(_write(tmp_path / "a.ply", text)).vertex_color.tolist() == [[9, 8, 7]] * 3
 
 
 def test_ply_face_colors_go_to_the_corners_of_each_triangle(tmp_path):

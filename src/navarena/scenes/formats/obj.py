@@ -43,7 +43,7 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     from trimesh.exchange.obj import load_obj
     from trimesh.resolvers import FilePathResolver
 
-    text = _clean(data.decode("utf-8", errors="replace"))
+    text = _clean(data.decode("utf-8-sig", errors="replace"))
     if _RELATIVE_INDEX.search(text):
         text = _absolute_indices(text)
     _require_good_faces(text)

@@ -32,7 +32,7 @@ _INDICES = ("vertex_indices", "vertex_index")
 _OBJECTS = ("object_id", "instance_id", "objectid")
 _CATEGORIES = ("category_id", "class_id", "label")
 _UV = (("texture_u", "texture_v"), ("u", "v"), ("s", "t"))
-_COLORS = ("red", "green", "blue")
+_COLORS = (("red", "green", "blue"), ("diffuse_red", "diffuse_green", "diffuse_blue"))
 
 
 def read_ply(data: bytes, path: Path) -> MeshFile:
@@ -138,9 +138,10 @@ def _polygons(face: Columns) -> Any:
 
 
 def _colors(columns: Columns) -> UInt8[np.ndarray, "n 3"] | None:
-    if not all(name in columns for name in _COLORS):
-        return None
-    return color_bytes(np.stack([columns[name] for name in _COLORS], 1))
+    for names in _COLORS:
+        if all(name in columns for name in names):
+            return color_bytes(np.stack([columns[name] for name in names], 1))
+    return None
 
 
 def _coordinates(
