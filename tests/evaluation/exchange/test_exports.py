@@ -68,6 +68,7 @@ def test_robustnav_tasks(tmp_path):
     assert info["taken_actions"] == row.actions and info["action_names"] == ["stop", "east", "west"]
     assert len(info["followed_path"]) == len(info["far_from_goal"]) == row.steps + 1
     assert len(info["action_success"]) == row.steps
+    assert [pose["y"] for pose in info["followed_path"]] == [0.9] * (row.steps + 1), "of the agent's centre"
     assert info["took_end_action"] and info["action_success"][-1] == bool(row.metrics["success"])
     assert info["goal_in_range"] == [distance < 0.5 for distance in info["far_from_goal"]]
     assert task["dist_to_target"] == row.metrics["distance_to_goal"]

@@ -2,7 +2,7 @@
 
     multion     {"<scene>.<episode>": raw_metrics}, what saimwani/multiON writes (eval/metrics/<ckpt>.json)
     robustnav   [{mean metrics, "tasks": [{..., "task_info": {...}}]}], what allenai/robustnav writes
-                (metrics__test_<time>.json); positions and headings are Unity's
+                (metrics__test_<time>.json); positions, of the agent's centre, and headings are Unity's
     robothor2021   {split: {"episodes": {id: {"trajectory", "actions_taken", "success"}}, "ep_len", "success",
                 "spl"}}, what allenai/robothor-challenge writes in 2021; poses are Unity's
 
@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from jaxtyping import Float
 
 from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.files import write_atomic
@@ -107,6 +108,11 @@ def raw_metrics_of(row: Row) -> dict[str, Any]:
     }
 
 
+def unity_centres(track: Trajectory) -> Float[np.ndarray, "k 3"]:
+    """(K, 3) metres, Unity's axes: where AI2-THOR says that the agent is, its centre, not its foot."""
+    return unity_from_world(track.positions) + (0.0, AGENT_CENTRE, 0.0)
+
+
 def describe_tasks(tasks: list[dict[str, Any]]) -> dict[str, Any]:
     """The means of the reference code beside the tasks themselves."""
     names = ("ep_length", "success", "spl", "dist_to_target")
@@ -121,7 +127,7 @@ def describe_task(row: Row, difficulty: str, track: Trajectory, names: tuple[str
     The first pose is that of the start; what an action led to stands one place further, as
     `goal_in_range` and `far_from_goal` (metres) do.
     """
-    places = unity_from_world(track.positions)
+    places = unity_centres(track)
     headings = unity_from_yaw(track.yaws)
     path = [
         {"x": float(x), "y": float(y), "z": float(z), "rotation": float(heading)}
@@ -199,7 +205,7 @@ def _replay_poses(rows: list[Row], benchmark: Benchmark) -> dict[str, Any]:
 
 def describe_poses(row: Row, episode: Episode, track: Trajectory, body: Embodiment) -> dict[str, Any]:
     """One episode of RoboTHOR's file: a pose before the first action and one after each."""
-    places = unity_from_world(track.positions) + (0.0, AGENT_CENTRE, 0.0)
+    places = unity_centres(track)
     names = [ROBOTHOR_ACTIONS[int(action)] for action in track.actions]
     looks = {"LookUp": body.tilt_angle, "LookDown": -body.tilt_angle}
     tilts = [episode.start_tilt]
