@@ -1,5 +1,7 @@
 """Ways through generated houses, and tours of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,8 +118,11 @@ def test_tours_are_built_from_ids(episodes):
 
 def test_a_tour_lies_in_one_scene_and_has_instructions():
     here, there = follow("a", (1, 0, 1), (2, 0, 2)), follow("b", (1, 0, 1), (2, 0, 2), scene="hall")
-    with pytest.raises(InputError, match="tour 0 of val in one scene"):
+    with pytest.raises(InputError, match="tour 0 of val in 'rooms', got episode 'b_0' in 'hall'; give"):
         list_tours({"rooms": [["a_0", "b_0"]]}, [here, there], "val")
+    with pytest.raises(InputError, match="tour 0 of train in 'mp3d/a/a.glb', got episode 'b_0' in 'hall'"):
+        list_tours({"mp3d/a/a.glb": [["b_0"]]}, [there], "train")
+    assert len(list_tours({"a": [["b_0"]]}, [replace(there, scene_id="mp3d/a/a.glb")], "val")) == 1
     with pytest.raises(InputError, match="expected an instruction"):
         make_scene_tours(
             draw_world(ROOMS).navmesh, [Episode("p", "rooms", (1, 0, 1), 0.0, PointGoal((2, 0, 2)), 1)]

@@ -18,6 +18,7 @@ from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.dataset import EpisodeDataset, hash_episodes
 from navarena.episodes.episode import Episode, require_instruction
+from navarena.episodes.exchange.habitat import scene_stem
 from navarena.episodes.graph_routes import GRAPH_ROUTE_SET, R2R_GRAPH_V1
 from navarena.episodes.house_blocks import Groups, HouseBlocks
 from navarena.episodes.route_sets import Recipe, find_route_split, house_episodes
@@ -114,12 +115,13 @@ def list_tours(lists: TourLists, episodes: Iterable[Episode], name: str) -> tupl
         episodes: of the split; those in no tour are left out.
         name: of the tours, for messages.
 
-    Raises InputError for an id without episode, and for a tour over several scenes.
+    Raises InputError for an id without episode, and for an episode in another scene than its tour: files of
+    IVLN-CE number the episodes of each split anew.
     """
     known = {episode.episode_id: episode for episode in episodes}
     ordered: list[Episode] = []
     number = 0
-    for members in lists.values():
+    for scene, members in lists.items():
         for ids in members:
             missing = [one for one in ids if one not in known]
             if missing:
@@ -127,9 +129,12 @@ def list_tours(lists: TourLists, episodes: Iterable[Episode], name: str) -> tupl
                     f"expected the episodes of {name} in the data set, got none with id {missing[0]!r}; give "
                     "the tours of the same split"
                 )
-            scenes = sorted({known[one].scene_id for one in ids})
-            if len(scenes) != 1:
-                raise InputError(f"expected a tour {number} of {name} in one scene, got {scenes}")
+            for one in ids:
+                if scene_stem(known[one].scene_id) != scene_stem(scene):
+                    raise InputError(
+                        f"expected tour {number} of {name} in {scene!r}, got episode {one!r} in "
+                        f"{known[one].scene_id!r}; give the tours of the same split"
+                    )
             ordered += [replace(known[one], tour_id=str(number)) for one in ids]
             number += 1
     return tuple(ordered)
