@@ -76,6 +76,13 @@ def test_ovon_counts_child_categories(tmp_path):
     assert [one.object_id for one in goal.instances] == ["516", "17", "3"]
 
 
+def test_ovon_counts_the_child_categories_of_each_episode(tmp_path):
+    content = copy.deepcopy(OVON)
+    content["episodes"].append(content["episodes"][0] | {"children_object_categories": []})
+    found = open_episode_file(store(tmp_path / "file.json", content)).episodes
+    assert [len(one.goal.instances) for one in found] == [3, 2]
+
+
 def test_stubs_load_for_their_protocols(tmp_path):
     for name, protocol, content, key in (
         ("goat", "goat-v1", GOAT, "goals"),

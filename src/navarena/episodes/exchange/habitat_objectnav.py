@@ -81,21 +81,22 @@ def category_goals(
         found = map(make_instance, category_records(row, key, scene_id, children))
         return tuple({instance.object_id: instance for instance in found}.values())
 
-    return row.instances(f"{key} and children", make)
+    return row.instances(f"{key} and children {', '.join(children)}", make)
 
 
 def convert(record: ObjectNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the index in the file, as the reference loader has it."""
     key = goals_key(record.scene_id, record.object_category)
+    children = present(record.children_object_categories, ())
 
     def make_instances() -> tuple[ObjectInstance, ...]:
         inline = present(record.goals, ())
         if inline:
             return tuple(make_instance(goal) for goal in inline)
-        return category_goals(row, key, record.scene_id, present(record.children_object_categories, ()))
+        return category_goals(row, key, record.scene_id, children)
 
     closest = record.info.closest_goal_object_id if isinstance(record.info, Info) else ""
-    instances = row.instances(key, make_instances)
+    instances = row.instances(", ".join((key, *children)), make_instances)
     return make_episode(record, row, ObjectGoal(record.object_category, instances, str(present(closest, ""))))
 
 
