@@ -141,7 +141,8 @@ def test_the_split_of_the_tours_is_that_of_the_file_or_the_one_asked_for(tmp_pat
     second = {**EPISODE, "episode_id": 14}
     content = {"episodes": [EPISODE, second]}
     tours = tmp_path / "tours.json"
-    tours.write_text(json.dumps({"val_seen": {"s": [["14", "12"]]}, "val_unseen": {"s": [["12", "14"]]}}))
+    lists = {"val_seen": [["14", "12"]], "val_unseen": [["12", "14"]]}
+    tours.write_text(json.dumps({split: {"7y3sRwLe3Va": own} for split, own in lists.items()}))
 
     def load(name, split):
         found = load_episodes("ir2r-ce-v1", split, write(tmp_path / name, content), tours)
