@@ -197,3 +197,19 @@ def test_a_byte_order_mark_is_no_damage(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf" + plain.path.read_bytes())
     marked = open_episode_file(path)
     assert list(marked.episodes) == list(plain.episodes) and marked.hash == plain.hash
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("hfov", 1.5708, r"image_goals\[0\].hfov: expected float >= 10.0"),
+        ("hfov", 180, r"image_goals\[0\].hfov: expected int <= 170"),
+        ("image_dimensions", [0, 512], r"image_dimensions\[0\]: expected int >= 1"),
+        ("rotation", [0, 0, 0, 0], r"episode 0 .*rotation of the camera of an image, got one of length zero"),
+    ],
+)
+def test_cameras_of_goals_that_see_nothing_are_refused(tmp_path, field, value, message):
+    content = copy.deepcopy(IMAGENAV)
+    content["goals"]["TEEsavR23oF_516"]["image_goals"][0][field] = value
+    with pytest.raises(FileError, match=message):
+        read_all(store(tmp_path / "file.json", content))

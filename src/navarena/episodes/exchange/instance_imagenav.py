@@ -5,8 +5,9 @@ object with view points and the cameras of its images (habitat-lab, InstanceImag
 """
 
 import math
+from typing import Annotated
 
-from msgspec import UNSET
+from msgspec import UNSET, Meta
 
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.format import EpisodeFormat, Row
@@ -22,6 +23,11 @@ from navarena.episodes.exchange.habitat import (
 from navarena.episodes.exchange.records import Item, Maybe, Number, Quaternion, Vector, present
 from navarena.episodes.goals import GoalImage, ImageGoal
 
+Degrees = Annotated[int, Meta(ge=10, le=170)] | Annotated[float, Meta(ge=10, le=170)]
+"""A field of view, kept as it was written; published cameras have 60 to 120, and radians are below."""
+
+Pixels = Annotated[int, Meta(ge=1)]
+
 
 class ImageParameters(Item, frozen=True, kw_only=True):
     """The camera of a goal's image.
@@ -35,8 +41,8 @@ class ImageParameters(Item, frozen=True, kw_only=True):
 
     position: Vector
     rotation: Quaternion
-    hfov: Number
-    image_dimensions: tuple[int, int]
+    hfov: Degrees
+    image_dimensions: tuple[Pixels, Pixels]
     frame_coverage: Maybe[Number] = UNSET
     object_coverage: Maybe[Number] = UNSET
 
@@ -80,8 +86,10 @@ def convert(record: ImageNavRecord, row: Row) -> Episode:
 
 
 def make_image(camera: ImageParameters) -> GoalImage:
-    """Our camera, its rotation normalised."""
-    length = math.sqrt(sum(value * value for value in camera.rotation)) or 1.0
+    """Our camera, its rotation normalised; raises ValueError for one of length zero."""
+    length = math.sqrt(sum(value * value for value in camera.rotation))
+    if not length:
+        raise ValueError("expected a rotation of the camera of an image, got one of length zero")
     x, y, z, w = (value / length for value in camera.rotation)
     height, width = camera.image_dimensions
     return GoalImage(
