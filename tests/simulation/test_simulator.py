@@ -126,13 +126,13 @@ def test_random_walks_stay_on_the_floor(seed, body):
 
 
 class Drunk:
-    """Steps aside with every step ahead, and never goes up to an obstacle."""
+    """Steps aside and turns with every step ahead, and never goes up to an obstacle."""
 
     stays_when_blocked = True
 
     def change_movements(self, actions, movements, active, bodies, slot_worlds):
         moved = movements.copy()
-        moved[actions == FORWARD, 1] = 0.1
+        moved[actions == FORWARD, 1:3] = 0.1
         return moved
 
     def change_images(self, name, images, rows):
@@ -147,9 +147,11 @@ def test_a_pipeline_changes_movements_unless_they_are_exact():
     simulator.place([0], [HALL_WORLD], np.array([[5.0, 0, 5]]), np.zeros(1))
     walk(simulator, FORWARD, LEFT)
     assert simulator.positions[0] == pytest.approx([5.1, 0, 4.75])
+    assert simulator.yaws[0] == pytest.approx(0.1 + LOCOBOT.turn_angle)
     simulator.place([0], [HALL_WORLD], np.array([[5.0, 0, 0.2]]), np.zeros(1))
     walk(simulator, FORWARD)
     assert simulator.positions[0].tolist() == [5.0, 0, 0.2] and simulator.collided[0]
+    assert simulator.yaws[0] == 0.0, "a movement that is not made does not turn, either"
     simulator.step(np.array([simulator.actions.index("move_forward")]), exact=True)
     assert simulator.positions[0, 0] == 5.0 and simulator.positions[0, 2] < 0.1
 

@@ -70,9 +70,9 @@ class PyRobotNoise(MotionCorruption):
     """Every walk and every turn strays along, across and in heading; looking up and down is exact.
 
     The words choose the controller; "half" halves the noise (the multiplier 0.5 of the Habitat
-    PointNav challenge 2020). A blocked walk is cut as usual, or with the word "teleport" not made at all
-    (as in RobustNav). "added_to_degrees" is RobustNav's mistake: its radians count as degrees, so that
-    headings stray 57 times too little.
+    PointNav challenge 2020). A blocked movement is cut as usual, or with the word "teleport" not made at all,
+    neither walk nor turn (as in RobustNav, whose engine undoes both). "added_to_degrees" is RobustNav's
+    mistake: its radians count as degrees, so that headings stray 57 times too little.
     """
 
     severities = ()
@@ -97,7 +97,7 @@ class PyRobotNoise(MotionCorruption):
 
     @property
     def stays_when_blocked(self) -> bool:
-        """Whether walks are teleports."""
+        """Whether movements are teleports."""
         return self.choices["blocked"] == "teleport"
 
     def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps 3"]:

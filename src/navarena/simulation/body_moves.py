@@ -30,18 +30,20 @@ def move_body(
 ):
     """Let body i make a movement; see `move_bodies`."""
     direction, distance = walk_of(yaws[i], along, across)
-    yaws[i] = turned(yaws[i], turn)
-    tilts[i] = min(max(tilts[i] + tilt, low_tilt), high_tilt)
     collided[i] = moved[i] = False
-    if distance == 0.0:
-        return
-    x, y, z = positions[i, 0], positions[i, 1], positions[i, 2]
-    t, nx, ny, nz, hit = step_body(meshes, row, triangles[i], x, y, z, direction, distance, slides, visited)
-    collided[i] = hit
-    if not (hit and stays_when_blocked):
+    if distance != 0.0:
+        x, y, z = positions[i, 0], positions[i, 1], positions[i, 2]
+        t, nx, ny, nz, hit = step_body(
+            meshes, row, triangles[i], x, y, z, direction, distance, slides, visited
+        )
+        collided[i] = hit
+        if hit and stays_when_blocked:
+            return
         triangles[i] = t
         positions[i, 0], positions[i, 1], positions[i, 2] = nx, ny, nz
         moved[i] = nx != x or ny != y or nz != z
+    yaws[i] = turned(yaws[i], turn)
+    tilts[i] = min(max(tilts[i] + tilt, low_tilt), high_tilt)
 
 
 @kernel
@@ -64,8 +66,9 @@ def move_bodies(
     """Let each of N bodies make its movement, in place.
 
     meshes: address table of navmeshes; rows: (N,) int64, that of each body; movements: (N, 4) float64;
-    low_tilt, high_tilt: radians; slides: whether blocked steps slide; stays_when_blocked: whether they are
-    not made at all; visited: scratch of a step; the others are arrays of Bodies.
+    low_tilt, high_tilt: radians; slides: whether blocked steps slide; stays_when_blocked: whether blocked
+    movements are not made at all, turn and tilt included; visited: scratch of a step; the others are arrays
+    of Bodies.
     """
     for i in range(yaws.shape[0]):
         move_body(

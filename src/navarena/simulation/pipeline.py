@@ -16,7 +16,7 @@ class SimulationPipeline(Protocol):
     """Stands between commands and movements, and between rendered images and the sensors that read them.
 
     Attributes:
-        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+        stays_when_blocked: whether a movement that meets an obstacle is not made at all, turn included.
     """
 
     stays_when_blocked: bool

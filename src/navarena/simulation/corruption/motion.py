@@ -20,7 +20,7 @@ class MotionStage:
         slots: N.
 
     Attributes:
-        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+        stays_when_blocked: whether a movement that meets an obstacle is not made at all, turn included.
     """
 
     def __init__(self, draws: Sequence[EpisodeDraws], slots: int) -> None:

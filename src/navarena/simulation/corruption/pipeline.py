@@ -46,7 +46,7 @@ class CorruptionPipeline:
             them in every episode.
 
     Attributes:
-        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+        stays_when_blocked: whether a movement that meets an obstacle is not made at all, turn included.
     """
 
     def __init__(
