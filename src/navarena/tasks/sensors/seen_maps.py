@@ -70,8 +70,8 @@ def _keep(
 class OccupancyMapSensor(GoalSensor):
     """(W, W, 1) uint8: what was seen around the body: 0 unknown, 1 free, 2 occupied.
 
-    Ahead is up, the body in the middle (between the four middle cells). It is drawn from true depth, at the
-    poses of `Simulator.mapped_bodies`.
+    Ahead is up, the body in the middle (between the four middle cells). It is drawn from depth as the camera
+    measures it, with its corruptions, at the poses of `Simulator.mapped_bodies`.
 
     Args:
         settings: of the map.
@@ -158,9 +158,9 @@ class OccupancyMapSensor(GoalSensor):
 class SemanticMapSensor(GoalSensor):
     """(14, 64, 64) uint8: Iterative VLN's map around the body: occupancy, then 13 planes of classes.
 
-    Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true depth and labels,
-    at the poses of `Simulator.mapped_bodies`; the labels are the categories of the scene, each as the class
-    that it belongs to (`label_table`).
+    Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true labels and depth
+    as the camera measures it, with its corruptions, at the poses of `Simulator.mapped_bodies`; the labels
+    are the categories of the scene, each as the class that it belongs to (`label_table`).
 
     Args:
         settings: of the map.
