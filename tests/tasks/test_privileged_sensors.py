@@ -59,6 +59,9 @@ def test_where_the_goal_is_may_be_asked_in_pointnav_alone(protocol_id, asked, ex
         ("pointnav-v1", ("rgb", "depth", "occupancy_map", "gps", "compass"), ()),
         ("pointnav-habitat2020-v1", ("depth", "gps", "compass", "odometry"), ("gps", "compass")),
         ("objectnav-habitat2020-v1", ("gps", "compass"), ()),
+        ("pointnav-habitat2020-v1", ("depth", "occupancy_map"), ("occupancy_map",)),
+        ("pointnav-habitat2020-v1+poses=estimated", ("depth", "occupancy_map"), ("occupancy_map",)),
+        ("pointnav-habitat2020-v1+poses=odometry", ("depth", "occupancy_map"), ()),
     ],
 )
 def test_what_a_protocol_does_not_offer_is_privileged(protocol_id, asked, expected):

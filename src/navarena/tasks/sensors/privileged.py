@@ -24,6 +24,7 @@ def find_privileged(
         name
         for name, sensor in of_goals.items()
         if not all(offers_channel(task, channel) for channel in sensor.channels)
+        or (sensor.is_map and task.images.poses != "odometry" and _hides_pose(task))
     }
     return found | (beyond - set(task.sensors))
 
@@ -37,4 +38,9 @@ def _is_beyond(task: Task, sensor: Sensor) -> bool:
     """Whether a sensor of the body measures what `task` does not offer: images, or its pose."""
     if isinstance(sensor, ImageSensor):
         return not offers_channel(task, sensor.channel)
-    return sensor.name in POSE_SENSORS and POSE_GIVEN_BY.isdisjoint(task.sensors)
+    return sensor.name in POSE_SENSORS and _hides_pose(task)
+
+
+def _hides_pose(task: Task) -> bool:
+    """Whether nothing that `task` offers tells the pose."""
+    return POSE_GIVEN_BY.isdisjoint(task.sensors)
