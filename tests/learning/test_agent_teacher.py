@@ -11,6 +11,7 @@ from navarena.agents.agent import Agent, Boundary, Start  # noqa: E402
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
+from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
 from navarena.learning.rollouts.teaching import AgentTeacher  # noqa: E402
 from navarena.learning.settings import constant  # noqa: E402
 from navarena.learning.trainings.setup import make_training_task  # noqa: E402
@@ -157,6 +158,31 @@ def test_the_memory_of_a_modular_agent_is_saved(caplog):
     second.restore_state(saved)
     assert "begin it anew" not in caplog.text
     assert lead(first, own, 6) == lead(second, other, 6)
+
+
+class Watcher(Listener):
+    """Turns to the side where it sees the goal; writes down what it sees."""
+
+    def act(self, observations, active):
+        self.seen = [*getattr(self, "seen", []), {k: np.array(v) for k, v in observations.items()}]
+        return np.where(self.seen[-1]["pointgoal_with_gps_compass"][:, 1] > 0, 2, 3)
+
+
+def test_a_teacher_sees_what_the_body_sees_and_not_what_the_policy_learns_from(tmp_path):
+    """In a mirror, where the policy's goal is on the other side, and its label is the other turn."""
+    seen = ("rgb", "depth", "pointgoal_with_gps_compass")
+    recipe = taught_by(f"{__name__}:Watcher", sensors=seen, augmentation=AugmentationSettings(mirror=1.0))
+    training = make_training(tmp_path, recipe)
+    training.advance()
+    rollout, agent = training._rollout, training._collector._teacher._agent
+    for name in ("rgb", "depth"):
+        shown = np.stack([one[name] for one in agent.seen]).astype(np.float16)
+        np.testing.assert_array_equal(
+            rollout.observations[name].numpy().astype(np.float16), shown[..., ::-1, :]
+        )
+    goals = np.stack([one["pointgoal_with_gps_compass"] for one in agent.seen])
+    np.testing.assert_array_equal(rollout.observations["pointgoal_with_gps_compass"], goals * (1, -1))
+    assert torch.equal(rollout.labels, torch.from_numpy(np.where(goals[..., 1] > 0, 3, 2)))
 
 
 class Unsaved(Listener):

@@ -163,7 +163,7 @@ class Collector:
     def _step(self, rollout: Rollout, step: int, done: float) -> None:
         batch = self._batch
         with self.clock.measure("simulation"):
-            seen = rollout.observe(step, batch.observe_into(rollout.rows(step, batch.specs)))
+            seen = rollout.observe(step, self._observe(rollout, step))
             if self._augmenter is not None:
                 self._augmenter.augment({k: v.numpy() for k, v in seen.items()}, self._mask.numpy())
         with self.clock.measure("acting"):
@@ -212,6 +212,12 @@ class Collector:
             self._mask = self._send(self._find_kept(result, episodes, ended))
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
 
+    def _observe(self, rollout: Rollout, step: int) -> Mapping[str, np.ndarray]:
+        """What the bodies see, drawn into its place in `rollout` unless it is changed there."""
+        # a teacher, and the next rollout, see the batch's own arrays
+        changes = self._augmenter is not None
+        return self._batch.observe_into({} if changes else rollout.rows(step, self._batch.specs))
+
     def _decide(self, rollout: Rollout, step: int, seen: Tree, done: float) -> tuple[Tensor, Tree]:
         """The policy's actions, which the rollout gets with their values, and the state after the step.
 
@@ -250,9 +256,8 @@ class Collector:
 
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
         """(N,) float32 values of the current observations, which are not in the rollout."""
-        seen = rollout.look(self._batch.observe_into(rollout.rows(rollout.steps, self._batch.specs)))
+        seen = rollout.look(self._observe(rollout, rollout.steps))
         if self._augmenter is not None:
-            seen = {name: value.clone() for name, value in seen.items()}  # the next rollout begins with them
             self._augmenter.mirror({name: value.numpy() for name, value in seen.items()})
         self._see_frozen(seen)
         return self._policy.act(seen, self._state, mask).values
