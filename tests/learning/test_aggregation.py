@@ -13,20 +13,29 @@ from navarena.episodes.goals import PointGoal  # noqa: E402
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch  # noqa: E402
 from navarena.learning.auxiliaries.settings import PROGRESS  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     AggregationSettings,
     ImitationSettings,
     OptimiserSettings,
+    PolicySettings,
     constant,
     powers,
 )
 from navarena.learning.storage import EpisodeEnd  # noqa: E402
-from navarena.learning.trainings.aggregation import Aggregator, order_by_length, order_by_tours  # noqa: E402
+from navarena.learning.trainings.aggregation import (  # noqa: E402
+    LEARNED,
+    Aggregator,
+    order_by_length,
+    order_by_tours,
+)
 from navarena.learning.trainings.store import INDEX, SHARDS, Entry, TrajectoryStore  # noqa: E402
 from navarena.learning.trainings.training import STORE  # noqa: E402
 from navarena.learning.trainings.updates import make_optimiser  # noqa: E402
 
 from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
+from .test_graph_policy import draw as draw_graph  # noqa: E402
+from .test_graph_policy import make as make_graph_policy  # noqa: E402
 from .test_training import TINY, make_training, same  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -138,7 +147,7 @@ def test_carried_states_are_those_of_the_true_last_steps(tmp_path, remembers):
     aggregator, policy = Aggregator(METHOD, remembers, store, 0), make_policy()
     rollout = fill_rollout(policy, steps=6, slots=16)
     rollout.labels[:] = 1
-    rollout.ends = make_ends([(1, 0), (5, 1)], "t")
+    rollout.ends, rollout.mask[1:] = make_ends([(1, 0), (5, 1)], "t"), True
     aggregator.cut(rollout, 0)
     state = policy.initial_state(4)
     batch = [(2, store.entries[0], False), (0, store.entries[1], False)]
@@ -146,7 +155,7 @@ def test_carried_states_are_those_of_the_true_last_steps(tmp_path, remembers):
     with torch.no_grad():
         for lane, entry, _ in batch:
             stored = store.read(entry.key)
-            seen = {k: torch.tensor(v)[:, None] for k, v in stored.items() if k not in ("action", "label")}
+            seen = {k: torch.tensor(v)[:, None] for k, v in stored.items() if k not in LEARNED}
             mask = torch.ones(entry.steps, 1, dtype=torch.bool)
             mask[0] = False
             actions = torch.tensor(stored["action"]).long()[:, None]
@@ -206,7 +215,7 @@ def test_auxiliary_losses_learn_from_the_steps_of_episodes_alone(tmp_path):
         rollout = fill_rollout(policy, steps=6, slots=16)
         rollout.observations["progress"] = torch.rand(6, 16, 1, generator=torch.Generator().manual_seed(0))
         rollout.labels[:] = 1
-        rollout.ends = make_ends([(1, 0), (5, 1)])
+        rollout.ends, rollout.mask[1:] = make_ends([(1, 0), (5, 1)]), True
         aggregator.cut(rollout, 0)
         predicted, wanted = [], []
         for entry in store.entries if auxiliaries else []:
@@ -232,6 +241,77 @@ def test_auxiliary_losses_learn_from_the_steps_of_episodes_alone(tmp_path):
             assert head and not any(torch.equal(policy.state_dict()[name], before[name]) for name in head)
     assert rows[0]["imitation_loss"] == rows[1]["imitation_loss"]
     assert rows[0]["gradient_norm"] != rows[1]["gradient_norm"] and "progress_loss" not in rows[0]
+
+
+def test_memory_begins_anew_where_it_did_in_the_rollout(tmp_path):
+    """As with the second goal of an episode where the policy remembers sub-tasks: two halves from nothing."""
+    store, policy = TrajectoryStore(tmp_path), make_policy()
+    method = replace(METHOD, inflection_weight=3.0)
+    aggregator = Aggregator(method, "subtask", store, 0)
+    rollout = fill_rollout(policy, steps=6, slots=16)
+    rollout.labels[:], rollout.mask[:, 0] = 1, torch.tensor([False, True, True, False, True, True])
+    rollout.ends = make_ends([(5, 0)])
+    aggregator.cut(rollout, 0)
+    stored = store.read(store.entries[0].key)
+    errors = []
+    for half in (slice(0, 3), slice(3, 6)):
+        seen = {k: torch.tensor(v[half])[:, None] for k, v in stored.items() if k not in LEARNED}
+        mask = torch.tensor([False, True, True])[:, None]
+        actions = torch.tensor(stored["action"][half]).long()[:, None]
+        with torch.no_grad():
+            judged = policy.evaluate_sequence(seen, actions, policy.initial_state(1), mask)
+        errors += (-judged.distribution.log_probs[:, 0, 1]).tolist()
+    weights = np.array([3.0, 1, 1, 3, 1, 1])
+    optimiser = make_optimiser(policy, METHOD.optimiser)
+    batch = [(0, store.entries[0], False)]
+    row = aggregator.learn_batch(policy, optimiser, batch, policy.initial_state(1), np.random.default_rng(0))
+    assert row["imitation_loss"] == pytest.approx((weights * errors).sum() / weights.sum(), rel=1e-5)
+
+
+def test_large_turns_weigh_more_on_graphs(tmp_path):
+    """Of three steps a turn of 90 degrees and the stop are inflections: they weigh 3 / 2."""
+    store, policy = TrajectoryStore(tmp_path), make_graph_policy(tour=True, weighs_turns=True).eval()
+    for name, one in policy.named_parameters():
+        one.data.mul_(20.0 if name.endswith("norm.weight") else 1.0)  # logits that differ
+    seen, _, _ = draw_graph(3)
+    labels = np.array([1, 2, 0], np.int16)
+    seen["candidate_angles"][:] = torch.tensor([0.0, 1.0, 0.0, 1.0])
+    seen["candidate_angles"][1, 0, 1] = torch.tensor([1.0, 0.0, 0.0, 1.0])
+    arrays = {name: value[:, 0].numpy() for name, value in seen.items()}
+    store.add(make_entry(0), arrays | {"action": labels, "label": labels, "mask": np.arange(3) > 0})
+    own = {name: value[:, :1] for name, value in seen.items()}
+    mask, actions = torch.tensor([[False], [True], [True]]), torch.tensor(labels).long()[:, None]
+    with torch.no_grad():
+        judged = policy.evaluate_sequence(own, actions, policy.initial_state(1), mask)
+    errors = -judged.distribution.log_probs[torch.arange(3), 0, actions[:, 0]].numpy()
+    aggregator = Aggregator(METHOD, "episode", store, 0)
+    row = aggregator.learn_batch(
+        policy,
+        make_optimiser(policy, METHOD.optimiser),
+        [(0, store.entries[0], False)],
+        policy.initial_state(1),
+        np.random.default_rng(0),
+    )
+    assert row["imitation_loss"] == pytest.approx((errors * [1, 1.5, 1.5]).sum() / 4, rel=1e-5)
+
+
+def test_images_of_all_rollouts_scale_the_inputs(tmp_path):
+    """Beside the first frame of mean 0: 2 x 4 frames of 0.2, before anything is learned."""
+    settings = PolicySettings(
+        hidden=8,
+        encoder=EncoderSettings(images="resnet18", numbers="embedded", normalise=True, base_planes=16),
+    )
+    inputs = (InputSpec("rgb", (64, 64, 3), "uint8"), INPUTS[1])
+    policy = make_policy(inputs=inputs, settings=settings)
+    rollout = fill_rollout(policy, steps=2, slots=4, inputs=inputs)
+    rollout.observations["rgb"][:] = 51
+    aggregator = Aggregator(METHOD, "episode", TrajectoryStore(tmp_path), 0)
+    aggregator.advance(
+        policy, make_optimiser(policy, METHOD.optimiser), rollout, 0.0, 0.1, np.random.default_rng(0)
+    )
+    normaliser = policy.encoder.images.normaliser
+    assert normaliser.count == 9
+    np.testing.assert_allclose(normaliser.mean.flatten(), 8 * 0.2 / 9, rtol=1e-6)
 
 
 def test_settings_of_a_store_that_cannot_be():

@@ -15,8 +15,10 @@ from navarena.evaluation.demonstrations.writing import DemoSettings, write_demon
 from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy, read_info  # noqa: E402
+from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO  # noqa: E402
+from navarena.learning.trainings.aggregation import LEARNED  # noqa: E402
 from navarena.learning.trainings.demonstrations import DemoTraining  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
 
@@ -57,7 +59,7 @@ def test_what_another_training_left_is_not_learned_from(demos, others, tmp_path)
         stored = read_store(DemoTraining(recipe, demos, tmp_path))
         expected = [one.actions.tolist() for one in open_demos(demos)]
         assert [one["action"].tolist() for one in stored] == expected
-        assert set(stored[0]) == {*recipe.sensors, "action", "label"}
+        assert set(stored[0]) == {*recipe.sensors, *LEARNED}
         assert stored[0]["depth"].shape[1:] == (*recipe.image_size, 1)
 
 
@@ -74,6 +76,20 @@ def test_other_demonstrations_do_not_go_on_and_change_nothing(demos, others, tmp
         Training(TINY, tmp_path)
     assert read_files() == before
     assert DemoTraining(TINY, demos, tmp_path).frames >= TINY.frames
+
+
+def test_images_of_demonstrations_scale_the_inputs(demos, tmp_path):
+    """Each frame once, beside the first one of mean 0, and again by no pass nor start."""
+    encoder = EncoderSettings(images="resnet18", numbers="embedded", normalise=True, base_planes=16)
+    recipe = replace(TINY, image_size=(72, 96), policy=replace(TINY.policy, encoder=encoder))
+    training = DemoTraining(recipe, demos, tmp_path)
+    means = np.concatenate([one["depth"].astype(float).mean((1, 2, 3)) for one in read_store(training)])
+    expected = means.sum() / (len(means) + 1)
+    normaliser = training._policy.encoder.images.normaliser
+    assert normaliser.mean.item() == pytest.approx(expected, rel=1e-4) and expected > 0.05
+    training._save()
+    again = DemoTraining(recipe, demos, tmp_path)
+    assert again._policy.encoder.images.normaliser.count == len(means) + 1
 
 
 def test_units_are_those_of_the_protocol(tmp_path):
@@ -176,6 +192,8 @@ def test_what_does_not_fit_is_refused(demos, tmp_path):
     for name in ("corruptions", "mixture"):
         with pytest.raises(InputError, match=f"expected no {name} with --demos"):
             DemoTraining(replace(TINY, **{name: ("clean+depth_holes:3",)}), demos, tmp_path)
+    with pytest.raises(InputError, match="expected policy.remembers=episode or longer with --demos"):
+        DemoTraining(replace(TINY, policy=replace(TINY.policy, remembers="subtask")), demos, tmp_path)
     with pytest.raises(InputError, match="expected no augmentation with --demos"):
         DemoTraining(replace(TINY, augmentation=AugmentationSettings(mirror=0.5)), demos, tmp_path)
     with pytest.raises(InputError, match=r"expected depth of \(96, 128, 1\) at least"):

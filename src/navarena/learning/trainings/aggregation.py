@@ -7,18 +7,25 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.learning.auxiliaries.heads import judge_fragment
+from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.losses import episode_imitation_loss, inflection_weights
 from navarena.learning.networks.encoders import name_frozen
 from navarena.learning.networks.heads import Categorical
+from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.policy import Policy
 from navarena.learning.settings import AggregationSettings, ImitationSettings
 from navarena.learning.storage import NO_ACTION, NO_LABEL, Fragment, Rollout
 from navarena.learning.tensors import Tree, take_rows, torch
 from navarena.learning.trainings.store import Entry, TrajectoryStore
-from navarena.learning.trainings.updates import Statistics, descend
+from navarena.learning.trainings.updates import Statistics, descend, learn_statistics
 
 AHEAD = 100
 """Batches that are sorted by length at a time, as in VLN-CE (dagger_trainer.py 156-191)."""
+
+LEARNED = ("action", "label", "mask")
+"""Arrays of an episode beside its observations: what was done, what the teacher said, and where it is False
+that the policy's memory began anew with the step.
+"""
 
 Batch = list[tuple[int, Entry, bool]]
 """For each episode of a batch: its lane, what it is, and whether it goes on with the lane's state."""
@@ -112,6 +119,7 @@ class Aggregator:
         iteration = min(int(before * iterations + 1e-9), iterations - 1)
         self.cut(rollout, iteration)
         row = {"stored_episodes": float(len(self._store.entries))}
+        learn_statistics(policy, rollout)
         if int(after * iterations + 1e-9) > iteration:
             self._store.flush()
             row |= self.learn(policy, optimiser, iteration, before, generator)
@@ -127,6 +135,7 @@ class Aggregator:
         whole |= {
             "action": rollout.actions.numpy().astype(np.int16),
             "label": labels.numpy().astype(np.int16),
+            "mask": rollout.mask.numpy(),
         }
         first = [0] * rollout.slots
         for end in rollout.ends:
@@ -186,13 +195,13 @@ class Aggregator:
                 out[: lengths[column], column] = one[name]
             return torch.from_numpy(out)
 
-        seen = {name: pad(name) for name in episodes[0] if name not in ("action", "label")}
-        actions, labels = pad("action").long(), pad("label", NO_LABEL).long()
-        mask = torch.ones(labels.shape, dtype=torch.bool)
+        seen = {name: pad(name) for name in episodes[0] if name not in LEARNED}
+        actions, labels, mask = pad("action").long(), pad("label", NO_LABEL).long(), pad("mask", True)
+        mask[0] = False
+        weights = inflection_weights(labels, labels[0], mask, self._method.inflection_weight)
+        if isinstance(policy, GraphPolicy):
+            weights = weights * policy.weigh_labels(seen, labels, mask)
         mask[0] = torch.tensor([goes_on for _, _, goes_on in batch])
-        first = torch.ones_like(mask)
-        first[0] = False
-        weights = inflection_weights(labels, labels[0], first, self._method.inflection_weight)
         lanes = torch.tensor([lane for lane, _, _ in batch])
         before = take_rows(state, lanes)
         unknown = torch.zeros(labels.shape)
@@ -236,6 +245,15 @@ class Aggregator:
                 ).state
                 for name, value in after.items():
                     state[name][lanes[columns]] = value
+
+    def learn_statistics(self, policy: Policy) -> None:
+        """Count the observations of all stored episodes in what scales the inputs of `policy`."""
+        if not any(isinstance(one, RunningNormaliser) for one in policy.modules()):
+            return
+        for one in self._store.entries:
+            stored = self._store.read(one.key)
+            seen = {name: value for name, value in stored.items() if name not in LEARNED}
+            policy.learn_statistics({name: torch.tensor(value)[:, None] for name, value in seen.items()})
 
     def save_state(self) -> list[list[Tree]]:
         """The beginnings of episodes that run, for `restore_state`; what ended is written to the disk."""

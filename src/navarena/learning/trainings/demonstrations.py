@@ -73,6 +73,11 @@ class DemoTraining:
                 "expected no auxiliary losses with --demos, which hold no targets for them, got "
                 f"{', '.join(one.kind for one in method.auxiliaries)}; add --set method.auxiliaries="
             )
+        if recipe.policy.remembers == "subtask":
+            raise InputError(
+                "expected policy.remembers=episode or longer with --demos, which do not say where sub-tasks "
+                "begin, got subtask"
+            )
         images = {"corruptions": recipe.corruptions, "mixture": recipe.mixture}
         changed = [name for name, given in images.items() if given]
         if changed or recipe.augmentation.is_on:
@@ -120,6 +125,7 @@ class DemoTraining:
             load_pretrained(self._policy, recipe)
             load_start(self._policy, self._info, recipe, folder, task)
             bias_declaration(self._policy, task, recipe.declaration_bias)
+            self._aggregator.learn_statistics(self._policy)
         cut_log(folder, self.frames)
 
     def _require_fit(self, folder: Path) -> None:
@@ -181,7 +187,8 @@ class DemoTraining:
             one.name: resize_input(one, found.observations[one.name]).astype(one.dtype) for one in info.inputs
         }
         masked = np.isin(actions, [info.actions.index(name) for name in info.masked])
-        return {**seen, "action": actions, "label": np.where(masked, np.int16(NO_LABEL), actions)}
+        labels, goes_on = np.where(masked, np.int16(NO_LABEL), actions), np.arange(len(actions)) > 0
+        return {**seen, "action": actions, "label": labels, "mask": goes_on}
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Learn until the recipe's frames are reached; returns the last checkpoint's description.

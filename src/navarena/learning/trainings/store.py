@@ -18,7 +18,7 @@ import pyarrow as pa
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
 
-FORMAT = "navarena-trajectories-v1"
+FORMAT = "navarena-trajectories-v2"
 INDEX, SHARDS = "store.json", "shards"
 SHARD = 256
 """Episodes in a full shard."""
@@ -77,7 +77,10 @@ class TrajectoryStore:
         if path.exists():
             index: _Index = read_json(path, "trajectory store", _Index, "remove the folder")
             if index.format != FORMAT:
-                raise FileError(f"expected the format {FORMAT} in {path}, got {index.format!r}")
+                raise FileError(
+                    f"expected the format {FORMAT} in {path}, got {index.format!r}; train again, with "
+                    "another --out"
+                )
             self._shards = list(index.shards)
         self.entries = [one for shard in self._shards for one in shard.episodes]
         self._places = {
