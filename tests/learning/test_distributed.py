@@ -130,6 +130,25 @@ def test_advantages_of_all_processes_have_mean_0():
     torch.testing.assert_close(normalise_advantages(whole, "variance").mean(), torch.tensor(0.0))
 
 
+def test_gradients_of_some_processes_are_averaged_by_name():
+    """As of HAMT's proxy tasks, of which each process draws its own: heads of others have no gradient there.
+
+    Weights 1 and 3: 2 / 4 of the first, 3 x 6 / 4 of the second, and loss (1 + 3 x 5) / 4.
+    """
+
+    class Two(Processes):
+        def add_up(self, values):
+            assert values.tolist() == [2.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+            return values + torch.tensor([0.0, 18.0, 0.0, 15.0, 3.0, 0.0, 1.0, 0.0])
+
+    parameters = [torch.nn.Parameter(torch.zeros(1)) for _ in range(3)]
+    parameters[0].grad = torch.tensor([2.0])
+    frozen = torch.nn.Parameter(torch.zeros(4), requires_grad=False)
+    loss = Two(0, 2).average_gradients([frozen, *parameters], torch.tensor(1.0), torch.tensor(1.0))
+    assert loss == 4.0
+    assert [one.grad if one.grad is None else one.grad.item() for one in parameters] == [0.5, 4.5, None]
+
+
 def test_rollouts_end_when_enough_others_are_complete():
     class Store:
         def __init__(self):

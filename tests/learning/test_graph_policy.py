@@ -16,13 +16,16 @@ from navarena.learning.checkpoints.exporting import export_checkpoint  # noqa: E
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.graph_policy import GraphPolicy  # noqa: E402
 from navarena.learning.inputs import TOKENS  # noqa: E402
+from navarena.learning.losses import imitation_loss  # noqa: E402
 from navarena.learning.networks.hamt import ObservedSteps  # noqa: E402
 from navarena.learning.networks.hamt_settings import SMALL, TOUR_ROWS  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.rollouts.collection import Collector  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
+from navarena.learning.storage import NO_LABEL  # noqa: E402
 from navarena.learning.tensors import take_rows  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
+from navarena.learning.trainings.updates import descend  # noqa: E402
 from navarena.scenes.graphs.panorama import panorama_angles  # noqa: E402
 from navarena.tasks.task import StepResult  # noqa: E402
 
@@ -141,6 +144,17 @@ def test_what_lasts_for_episodes_and_tours():
         assert not torch.equal(one[2], two[2])
         assert torch.equal(one[3:, 0], two[3:, 0]), "another tour or episode begins in slot 0"
         assert torch.equal(one[5:, 1], two[5:, 1]) != is_kept
+
+
+def test_steps_that_an_oracle_leads_throughout_teach_nothing():
+    policy, (seen, actions, mask) = make(tour=True), draw(4)
+    before = {name: value.clone() for name, value in policy.state_dict().items()}
+    seen["phase"][:] = 1
+    judged = policy.evaluate_sequence(seen, actions, policy.initial_state(2), mask)
+    labels = torch.full((4, 2), NO_LABEL)
+    loss = imitation_loss(judged.distribution.log_probs, labels, torch.ones(4, 2))
+    assert descend(policy, torch.optim.Adam(policy.parameters()), loss, 1.0) == 0.0
+    assert all(torch.equal(value, before[name]) for name, value in policy.state_dict().items())
 
 
 def test_acting_has_no_dropout_and_learning_has():

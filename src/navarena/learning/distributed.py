@@ -48,21 +48,27 @@ class Processes:
     def average_gradients(self, parameters: Iterable[Any], loss: Tensor, weight: Tensor) -> Tensor:
         """Replace gradients by their mean over the processes; returns that of the `loss`, () float32.
 
+        A gradient that only some processes have counts as 0 in the others; one that none has stays None.
+
         Args:
-            parameters: with gradients, in the same order everywhere; those without one are left out.
+            parameters: with or without gradients, in the same order everywhere.
             loss: () float32, of this process.
             weight: () float32, of this process, as the frames in its loss.
         """
         if self.count == 1:
             return loss.detach()
-        gradients = [one.grad for one in parameters if one.grad is not None]
-        weight = weight.detach().to(loss.device)
-        whole = torch.cat([one.flatten() for one in gradients] + [loss.detach().reshape(1)]) * weight
-        whole = self.add_up(torch.cat((whole, weight.reshape(1))))
-        whole = whole[:-1] / whole[-1].clamp_min(1e-8)
-        for one, mean in zip(gradients, whole.split([one.numel() for one in gradients] + [1])):
-            one.copy_(mean.reshape(one.shape))
-        return whole[-1]
+        learned = [one for one in parameters if one.requires_grad]
+        weight, loss = weight.detach().to(loss.device), loss.detach()
+        own = [torch.zeros_like(one) if one.grad is None else one.grad for one in learned]
+        has_own = torch.tensor([float(one.grad is not None) for one in learned], device=loss.device)
+        whole = torch.cat([*(one.flatten() for one in own), loss.reshape(1)]) * weight
+        whole = self.add_up(torch.cat((whole, weight.reshape(1), has_own)))
+        means, total, has_any = whole.split([len(whole) - 1 - len(learned), 1, len(learned)])
+        means = means / total.clamp_min(1e-8)
+        sizes = [one.numel() for one in learned]
+        for one, mean, is_there in zip(learned, means.split([*sizes, 1]), (has_any > 0).tolist()):
+            one.grad = mean.reshape(one.shape).clone() if is_there else None
+        return means[-1]
 
     def add_up(self, values: Tensor) -> Tensor:
         """The sum of the `values`, of any shape, over all processes."""

@@ -241,7 +241,8 @@ def descend(
     FloatingPointError for a loss or gradient that is not finite; nothing was changed then.
     """
     optimiser.zero_grad(set_to_none=True)
-    loss.backward()
+    if loss.requires_grad:  # else no step counts, as where oracles lead in all of them
+        loss.backward()
     own = torch.ones_like(loss) if weight is None else weight
     mean = processes.average_gradients(policy.parameters(), loss, own)
     if not torch.isfinite(mean):
