@@ -73,6 +73,18 @@ def test_states_go_on_as_far_as_the_policy_remembers(tmp_path, remembers, expect
     assert training._collector._find_kept(result, over, ended).astype(int).tolist() == expected
 
 
+def test_who_leads_is_drawn_for_every_episode_of_a_tour(tmp_path):
+    """Slots: a step, the next episode of a tour, and the end of a tour, for which the next one draws."""
+    method = replace(DAGGER, teacher_share=constant(0.0), minibatches=1)
+    collector = make_training(tmp_path, replace(TINY, slots=3, method=method))._collector
+    collector._mix.led[:] = True
+    collector._draw_leaders([1, 2], np.array([False, False, True]), 0.0)
+    assert collector._mix.led.tolist() == [True, False, True]
+    before = collector._generators["teacher"].bit_generator.state
+    collector._draw_leaders([2], np.array([False, False, True]), 0.0)
+    assert collector._generators["teacher"].bit_generator.state == before, "nothing is drawn without tours"
+
+
 def test_ends_of_episodes_are_noted(tmp_path):
     training = make_training(tmp_path, replace(TINY, steps=48))
     training.advance()

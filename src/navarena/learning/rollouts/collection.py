@@ -202,6 +202,7 @@ class Collector:
                 led = self._mix is not None and bool(self._mix.led[slot])
                 self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
             ended = terminated | truncated
+            self._draw_leaders(over, ended, done)
             rollout.cut_values[step] = 0.0
             if self._bootstraps and truncated.any():
                 going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
@@ -232,6 +233,19 @@ class Collector:
         decision = self._policy.act(seen, self._state, self._mask, self._draw)
         rollout.log_probs[step], rollout.values[step] = decision.log_probs, decision.values
         return decision.actions, decision.state
+
+    def _draw_leaders(self, over: list[int], ended: np.ndarray, done: float) -> None:
+        """Draw teacher or learner for the next episode of tours that go on in the slots `over`.
+
+        Args:
+            over: slots whose episode ended.
+            ended: (N,) bool, slots whose tour ended, for which `_begin` draws.
+            done: as of `collect`.
+        """
+        going_on = np.zeros_like(ended)
+        going_on[over] = ~ended[over]
+        if self._mix is not None and going_on.any():
+            self._mix.begin(going_on, done)
 
     def _find_kept(self, result: StepResult, over: Mapping[int, Episode], ended: np.ndarray) -> np.ndarray:
         """(N,) bool: slots whose policy state continues after a step, given the episodes that began.
