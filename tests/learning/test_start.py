@@ -62,6 +62,11 @@ def test_heads_of_losses_are_those_of_the_start_where_it_has_them(tmp_path):
     assert same(started["rotation"].state_dict(), own["rotation"].state_dict()), "it had none"
 
 
+def test_the_first_part_sees_the_same_features():
+    recipe = RECIPES.get("hamt-a2c-small")
+    assert replace(recipe, features="colours").make_first()[1].features == "colours"
+
+
 @pytest.mark.parametrize("name", ["robustnav-pointnav-rgb-small", "multion-nomap-small"])
 def test_the_first_part_has_the_losses_of_its_recipe(name):
     recipe = RECIPES.get(name)

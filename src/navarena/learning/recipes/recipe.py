@@ -39,8 +39,8 @@ class Recipe(TrainingRecipe):
         start: folder of a checkpoint, or name of an agent that ships, whose weights the training starts from;
             empty for random ones. Its policy and inputs must be those of the recipe.
         first: name of the recipe that `navarena train` trains first, in the folder `first` of the training,
-            which then starts from its weights; with protocol, sensors, image_size, policy, split, seed and
-            auxiliary losses of this one. Empty for none.
+            which then starts from its weights; with protocol, sensors, image_size, policy, features, split,
+            seed and auxiliary losses of this one. Empty for none.
         targets: names of sensors that are observed for losses, and that the policy does not see; those of
             auxiliary losses need not be named.
         augmentation: random changes of the images that the policy learns from.
@@ -167,7 +167,7 @@ class Recipe(TrainingRecipe):
         """Name and recipe of `first`, with what it must have in common with this one."""
         if not self.first:
             return None
-        names = ("protocol", "sensors", "image_size", "policy", "split", "seed")
+        names = ("protocol", "sensors", "image_size", "policy", "features", "split", "seed")
         first: Recipe = RECIPES.get(self.first)
         method = replace(first.method, auxiliaries=self.method.auxiliaries)
         return self.first, replace(first, method=method, **{name: getattr(self, name) for name in names})
