@@ -131,13 +131,34 @@ def test_settings_out_of_range_are_refused():
     assert not AugmentationSettings().is_on and AugmentationSettings(shift=0.1).is_on
 
 
+@pytest.mark.parametrize(
+    ("given", "inputs", "message"),
+    [
+        ({"jitter": 0.1}, INPUTS[1:], "sees colours for augmentation.jitter, got depth, gps"),
+        ({"crop": 0.1}, INPUTS[2:], "sees images for augmentation.crop, got gps"),
+        ({"shift": 0.1}, INPUTS[2:], "sees images for augmentation.shift, got gps"),
+    ],
+)
+def test_changes_of_what_the_policy_does_not_see_are_refused(given, inputs, message):
+    """Results would name them among what the agent was trained with."""
+    generator = np.random.default_rng(0)
+    Augmenter(AugmentationSettings(**given), INPUTS, 2, generator)
+    with pytest.raises(InputError, match=message):
+        Augmenter(AugmentationSettings(**given), inputs, 2, generator, (), INPUTS[:2])
+
+
 @pytest.mark.parametrize("per", ["frame", "episode"])
 def test_training_with_augmented_images_goes_on_bit_for_bit(tmp_path, per):
     from dataclasses import replace
 
     from .test_training import PPO, make_training, same
 
-    recipe = replace(PPO, augmentation=AugmentationSettings(0.2, 0.1, 0.1, per), frames=3 * 64)
+    recipe = replace(
+        PPO,
+        sensors=("rgb", *PPO.sensors),
+        augmentation=AugmentationSettings(0.2, 0.1, 0.1, per),
+        frames=3 * 64,
+    )
     whole = make_training(tmp_path / "a", recipe)
     rows = []
     whole.run(rows.append)

@@ -345,6 +345,8 @@ def test_frozen_networks_come_from_files(tmp_path):
         found = ours.encoder.networks[name].state_dict()
         expected = theirs.encoder.networks[name].state_dict()
         assert all(torch.equal(found[key], expected[key]) for key in expected)
+    with pytest.raises(InputError, match="got memory=cma with images=small, which reads no file"):
+        load_follower_trunks(ours, replace(settings, follower=FollowerSettings(rgb_trunk="file")))
     with pytest.raises(InputError, match=r"policy.follower.rgb_trunk=FILE"):
         load_follower_trunks(ours, settings)
     with pytest.raises(FileError, match="is missing"):

@@ -129,6 +129,8 @@ def test_clip_comes_from_a_local_file(tmp_path):
     recipe = RECIPES.get("goat-paper")
     policy = paper_policy(recipe)
     settings = recipe.policy.encoder
+    with pytest.raises(InputError, match="for policy.encoder.trunk, got resnet50, which reads no file"):
+        load_trunk(policy, replace(settings, images="resnet50", trunk=str(tmp_path / "none.pt")))
     with pytest.raises(InputError, match="CLIP's RN50, as open_clip stores them.*policy.encoder.trunk=FILE"):
         load_trunk(policy, settings)
     with pytest.raises(FileError, match="which is not there"):

@@ -24,6 +24,7 @@ from navarena.learning.rollouts.collection import Collector  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.learning.storage import NO_LABEL  # noqa: E402
 from navarena.learning.tensors import take_rows  # noqa: E402
+from navarena.learning.trainings.setup import make_training_task  # noqa: E402
 from navarena.learning.trainings.training import Training  # noqa: E402
 from navarena.learning.trainings.updates import descend  # noqa: E402
 from navarena.scenes.graphs.panorama import panorama_angles  # noqa: E402
@@ -206,6 +207,8 @@ def test_bad_input_is_refused(tmp_path):
     policy, (seen, actions, mask) = make(words=12), draw(3)
     with pytest.raises(InputError, match="another vocabulary"):
         policy.evaluate_sequence(seen, actions, policy.initial_state(2), mask)
+    with pytest.raises(InputError, match="expected no masked actions of memory=hamt, got stop"):
+        make_training_task(replace(RECIPES.get("hamt-small"), masked=("stop",)))
     with pytest.raises(InputError, match="on navigation graphs and there alone"):
         Training(replace(RECIPES.get("hamt-small"), protocol="r2r-ce-v1"), tmp_path)
 

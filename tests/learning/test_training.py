@@ -308,6 +308,13 @@ def test_numbers_that_are_not_finite_in_an_update_name_their_slot(tmp_path, spoi
         training.advance()
 
 
+def test_features_of_views_are_refused_where_there_are_no_views(tmp_path):
+    with pytest.raises(
+        InputError, match="expected features=classes on navigation graphs alone, got pointnav"
+    ):
+        make_training(tmp_path, replace(TINY, features="classes"))
+
+
 def test_a_checkpoint_with_weights_that_are_not_finite_is_refused(tmp_path):
     training = make_training(tmp_path)
     training.advance()

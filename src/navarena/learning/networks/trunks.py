@@ -26,8 +26,14 @@ CLIP_VISUAL = "visual."
 def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
     """Read the weights of the frozen trunk of `policy`, where it has one, from the file that settings name.
 
-    Raises InputError when no file is named, and FileError for a file with other weights.
+    Raises InputError when no file is named, or one for a network without such a trunk, and FileError for a
+    file with other weights.
     """
+    if settings.trunk and settings.images not in KINDS:
+        raise InputError(
+            f"expected policy.encoder.images of {', '.join(KINDS)} for policy.encoder.trunk, got "
+            f"{settings.images}, which reads no file"
+        )
     if settings.images not in KINDS or settings.trunk == RANDOM_TRUNK:
         return
     if not settings.trunk:

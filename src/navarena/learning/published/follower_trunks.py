@@ -16,10 +16,16 @@ _VISUAL = ("actor_critic.net.visual_encoder.", "net.visual_encoder.", "visual_en
 def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> None:
     """Read the frozen networks of `policy`, where it has some, from the files that settings name.
 
-    Raises InputError when none is named, and FileError for a file with other weights.
+    Raises InputError when none is named, or one for networks that learn, and FileError for a file with other
+    weights.
     """
     follower = settings.follower
     if settings.memory != "cma" or follower.images != "resnet50":
+        if follower.rgb_trunk or follower.depth_trunk:
+            raise InputError(
+                "expected memory=cma with policy.follower.images=resnet50 for rgb_trunk and depth_trunk, got "
+                f"memory={settings.memory} with images={follower.images}, which reads no file"
+            )
         return
     weights = policy.state_dict()
     for name, path in (("rgb", follower.rgb_trunk), ("depth", follower.depth_trunk)):

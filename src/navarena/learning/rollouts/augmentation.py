@@ -79,6 +79,11 @@ def jitter_images(images: UInt8[np.ndarray, "n h w 3"], changes: Float[np.ndarra
             change_colors(image.reshape(-1, 3), change, amount)
 
 
+def _has_colours(one: InputSpec) -> bool:
+    """Whether an image holds bytes of three channels."""
+    return one.dtype == "uint8" and one.shape[2] == 3
+
+
 class Augmenter:
     """Changes the images of N slots at every step; all images of a slot move alike.
 
@@ -90,7 +95,8 @@ class Augmenter:
         actions: names of the discrete ones.
         targets: of losses; images among them move as those that the policy sees.
 
-    Raises InputError for mirrored episodes with continuous actions, or with numbers that have no mirror.
+    Raises InputError for mirrored episodes with continuous actions, or with numbers that have no mirror, and
+    for changes of images or colours that the policy does not see.
     """
 
     def __init__(
@@ -109,6 +115,13 @@ class Augmenter:
                 f"expected discrete actions and numbers of {', '.join(SIGNS)} for mirrored episodes, got the "
                 f"actions {list(actions)} and {numbers}"
             )
+        seen = [one for one in inputs if one.is_image]
+        for name, shown in (("crop", seen), ("shift", seen), ("jitter", list(filter(_has_colours, seen)))):
+            if getattr(settings, name) and not shown:
+                raise InputError(
+                    f"expected a policy that sees {'colours' if name == 'jitter' else 'images'} for "
+                    f"augmentation.{name}, got {', '.join(one.name for one in inputs)}; leave it out"
+                )
         self._other_side, self._numbers = mirror_actions(actions), numbers
         self._mirrored = np.zeros(slots, bool)
         self._images = [one for one in (*inputs, *targets) if one.is_image]
@@ -130,7 +143,7 @@ class Augmenter:
             images = observations[one.name]
             if moves:
                 images[...] = move_images(images, self._changes)
-            if self._settings.jitter > 0 and one.dtype == "uint8" and one.shape[2] == 3:
+            if self._settings.jitter > 0 and _has_colours(one):
                 jitter_images(images, self._changes)
         self.mirror(observations)
 

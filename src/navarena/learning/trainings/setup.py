@@ -84,8 +84,8 @@ def _ask_git(folder: Path, *arguments: str) -> str:
 def make_training_task(recipe: Recipe) -> Task | GraphTask:
     """The recipe's task; with a training view its cameras render the size that the policy sees.
 
-    Raises InputError for a size of another aspect ratio than the camera's, and for a network that does not
-    act where the task runs.
+    Raises InputError for a size of another aspect ratio than the camera's, for a network that does not act
+    where the task runs, and for masked actions on graphs.
     """
     found = get_task(recipe.protocol)
     if isinstance(found, GraphTask) != (recipe.policy.memory == "hamt"):
@@ -94,6 +94,8 @@ def make_training_task(recipe: Recipe) -> Task | GraphTask:
             f"on {recipe.protocol}"
         )
     if isinstance(found, GraphTask):
+        if recipe.masked:
+            raise InputError(f"expected no masked actions of memory=hamt, got {', '.join(recipe.masked)}")
         return found
     task = require_body_task(found)
     if not recipe.training_view:
@@ -197,6 +199,11 @@ def make_slots(
             for one in samplers
         ]
         return [Slots(one, SlotEpisodes(one, samplers[0], worlds, METRICS)) for one in on_graphs]
+    if recipe.features:
+        raise InputError(
+            f"expected features={recipe.features} on navigation graphs alone, got {recipe.protocol}; leave "
+            "it out"
+        )
     if isinstance(recipe.method, ImitationSettings):
         shown += find_teacher_sensors(recipe.method.teacher, task)
     made = []
