@@ -92,6 +92,31 @@ def test_images_of_demonstrations_scale_the_inputs(demos, tmp_path):
     assert again._policy.encoder.images.normaliser.count == len(means) + 1
 
 
+@pytest.mark.parametrize("name", ["cma-small", "tour-cma-small"])
+def test_tours_are_learned_as_far_as_the_policy_remembers(name, tmp_path, monkeypatch):
+    """Three episodes of a tour: one after the other in a lane, whose state goes on; or each from nothing."""
+    settings = EvaluationSettings("ir2r-ce-v1+rgb=64x64+depth=64x64", "expert", split="mini", episodes=3)
+    seen = ("rgb", "depth", "instruction_tokens")
+    write_demonstrations(DemoSettings(settings, tmp_path / "demos", layout="parquet", sensors=seen))
+    recipe = RECIPES.get(name)
+    recipe = replace(
+        recipe, protocol="ir2r-ce-v1", frames=1, targets=(), method=replace(recipe.method, auxiliaries=())
+    )
+    training, batches = DemoTraining(recipe, tmp_path / "demos", tmp_path / "out"), []
+
+    def note(policy, optimiser, batch, state, generator):
+        batches.append([(entry.key, goes_on) for _, entry, goes_on in batch])
+        return {"imitation_loss": 0.0}
+
+    monkeypatch.setattr(training._aggregator, "learn_batch", note)
+    training.run()
+    assert len({one.tour for one in training._aggregator._store.entries}) == 1
+    if name == "cma-small":
+        assert [len(batch) for batch in batches] == [3] and not any(on for _, on in batches[0])
+    else:
+        assert batches == [[("0", False)], [("1", True)], [("2", True)]]
+
+
 def test_units_are_those_of_the_protocol(tmp_path):
     """Depth in shares of 5 m is not one in shares of 10 m, though their shapes are the same."""
     found = write(tmp_path / "demos", protocol="multion-1on-v1+max_steps=5", episodes=1)

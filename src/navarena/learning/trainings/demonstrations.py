@@ -47,7 +47,8 @@ class DemoTraining:
     """A training that imitates demonstrations, begun or gone on with from the checkpoint in its folder.
 
     The demonstrations are learned from in whole passes until the recipe's frames are reached, by whole
-    episodes of like length; its aggregation says how many side by side.
+    episodes of like length, or tour by tour where the policy remembers tours; its aggregation says how many
+    side by side.
 
     Args:
         recipe: of imitation; what it says of collection and evaluations does not matter.
@@ -112,7 +113,7 @@ class DemoTraining:
         self._policy.in_bfloat16 = choose_precision(recipe.precision)
         self._optimiser = make_optimiser(self._policy, method.optimiser)
         self._generator = make_generator("learning", recipe.seed, "demonstrations")
-        settings = replace(method.aggregation or AggregationSettings(batch=16), epochs=1)
+        settings = replace(method.aggregation or self._choose_order(), epochs=1)
         store = TrajectoryStore(folder / STORE, is_new=saved is None)
         self._aggregator = Aggregator(
             replace(method, aggregation=settings), recipe.policy.remembers, store, recipe.seed
@@ -127,6 +128,12 @@ class DemoTraining:
             bias_declaration(self._policy, task, recipe.declaration_bias)
             self._aggregator.learn_statistics(self._policy)
         cut_log(folder, self.frames)
+
+    def _choose_order(self) -> AggregationSettings:
+        """Episodes of like length side by side, or one after the other in tours that the policy remembers."""
+        has_tours = any(one.tour_id for one in self._demos.manifest.episodes)
+        carries = has_tours and self.recipe.policy.remembers in ("tour", "scene")
+        return AggregationSettings(batch=16, order="tours" if carries else "lengths")
 
     def _require_fit(self, folder: Path) -> None:
         manifest, info = self._demos.manifest, self._info
