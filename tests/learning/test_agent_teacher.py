@@ -12,6 +12,7 @@ from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noq
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
 from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
+from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.rollouts.teaching import AgentTeacher  # noqa: E402
 from navarena.learning.settings import constant  # noqa: E402
 from navarena.learning.trainings.setup import make_training_task  # noqa: E402
@@ -183,6 +184,23 @@ def test_a_teacher_sees_what_the_body_sees_and_not_what_the_policy_learns_from(t
     goals = np.stack([one["pointgoal_with_gps_compass"] for one in agent.seen])
     np.testing.assert_array_equal(rollout.observations["pointgoal_with_gps_compass"], goals * (1, -1))
     assert torch.equal(rollout.labels, torch.from_numpy(np.where(goals[..., 1] > 0, 3, 2)))
+
+
+def test_a_policy_that_teaches_is_told_what_was_done(tmp_path):
+    """Its labels are the likeliest actions after those that the learner took, not after its own."""
+    made = make_training(tmp_path / "made", replace(TINY, frames=64))
+    torch.nn.init.normal_(made._policy.head.linear.weight)  # decisions that depend on the action before
+    torch.nn.init.normal_(made._policy.action_encoder.weight, std=5.0)
+    made._save()
+    training = make_training(tmp_path / "own", taught_by(f"checkpoint:{tmp_path / 'made'}", 0.0, steps=24))
+    training.advance()
+    rollout = training._rollout
+    _, policy = load_policy(tmp_path / "made")
+    seen, start = rollout.observations, policy.initial_state(rollout.slots)
+    with torch.no_grad():
+        judged = policy.evaluate_sequence(seen, rollout.actions, start, rollout.mask)
+    assert torch.equal(rollout.labels, judged.distribution.mode())
+    assert not torch.equal(rollout.labels, rollout.actions)
 
 
 class Unsaved(Listener):

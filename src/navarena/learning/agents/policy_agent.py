@@ -169,6 +169,8 @@ class CheckpointAgent(Agent):
         torch.set_num_threads(1)
         self._rows = self._info.act_rows
         self._numbers = np.array([task.actions.index(name) for name in self._info.actions])
+        self._own_numbers = np.full(len(task.actions), NO_ACTION)  # of actions that it does not have, too
+        self._own_numbers[self._numbers] = np.arange(len(self._numbers))
         self._state: Tree = {}
         self._begun = np.zeros(0, bool)
         self._generators: list[np.random.Generator | None] = []
@@ -296,6 +298,12 @@ class CheckpointAgent(Agent):
             led = slots[np.asarray(observations[PHASE])[slots] != Phase.AGENT]
             self._state[PREVIOUS][led] = NO_ACTION + 1
         return chosen
+
+    def overrule(self, actions: Actions) -> None:
+        if not self._info.is_continuous:
+            actions = np.where(actions == NO_ACTION, NO_ACTION, self._own_numbers[actions])
+        given = torch.from_numpy(actions).to(self._state[PREVIOUS].dtype)
+        self._state = self._policy.replace_actions(self._state, given)
 
     def _act_adapting(self, slots: np.ndarray) -> np.ndarray:
         """(1,) the action of one slot, whose policy first learns from the last step."""
