@@ -153,3 +153,14 @@ def test_inflections_are_measured():
     assert found.steps > 20 and 1.0 < found.weight < 5.0
     with pytest.raises(InputError, match="discrete actions"):
         measure_inflections(RECIPES.get("objectnav-stretch-small"), 1)
+
+
+def test_inflections_are_those_of_the_teacher_of_the_recipe():
+    """One that walks ahead all the time changes its label nowhere; where it is masked, nothing counts."""
+    recipe = mini(RECIPES.get("pointnav-bc-small"), slots=2)
+    recipe = replace(
+        recipe, protocol="pointnav-v1+max_steps=20", method=replace(recipe.method, teacher="forward")
+    )
+    found = measure_inflections(recipe, 4)
+    assert found.inflections >= 4 and found.steps > 10 * found.inflections
+    assert measure_inflections(replace(recipe, masked=("move_forward",)), 4).steps == 0

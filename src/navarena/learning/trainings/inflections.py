@@ -9,13 +9,15 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.rollouts.teaching import AgentTeacher, find_teacher_sensors, make_named_teacher
+from navarena.learning.settings import ImitationSettings
 from navarena.learning.storage import NO_LABEL
+from navarena.learning.trainings.setup import make_training_task
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_body_task
+from navarena.tasks.catalog import require_body_task
 from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.sources import load_blocks
-from navarena.tasks.teacher import make_teacher
 
 
 class Inflections(NamedTuple):
@@ -49,28 +51,35 @@ def count_inflections(labels: Int64[np.ndarray, "t n"], first: Bool[np.ndarray, 
 
 
 def measure_inflections(recipe: Recipe, episodes: int = 200) -> Inflections:
-    """Count inflections in `episodes` episodes that the recipe's teacher runs, without rendering.
+    """Count inflections in `episodes` episodes that the teacher of `recipe` runs, rendering for it alone.
 
-    Raises InputError for continuous actions, which no teacher labels.
+    Raises InputError for continuous actions, which no teacher labels, and what the teacher raises.
     """
-    task = get_body_task(recipe.protocol)
+    task = require_body_task(make_training_task(recipe))
+    name = recipe.method.teacher if isinstance(recipe.method, ImitationSettings) else ""
     if task.is_continuous:
         raise InputError(f"expected discrete actions for a teacher, got {recipe.protocol}")
     slots = min(recipe.slots, episodes)
     worlds = WorldCache(task.embodiment)
-    batch = NavigationBatch(task, slots, threads=1, sensors=(), worlds=worlds)
-    teacher, generator = make_teacher(batch), make_generator("learning", recipe.seed, "inflections")
+    batch = NavigationBatch(task, slots, threads=1, sensors=find_teacher_sensors(name, task), worlds=worlds)
+    teacher, generator = (
+        make_named_teacher(name, batch),
+        make_generator("learning", recipe.seed, "inflections"),
+    )
     stay = Stay(episodes=recipe.episodes, houses=recipe.scenes)
     stream = EpisodeStream(load_blocks(task, recipe.split), stay=stay, seed=recipe.seed)
     running = SlotEpisodes(batch, stream, worlds, ())
     running.restart(generator, True)
     running.start(range(slots), [running.draw(generator) for _ in range(slots)])
+    is_learned = np.array([one not in recipe.masked for one in task.actions])
     begins, left = np.ones(slots, bool), episodes
     labels, first = [], []
     while left > 0:
         label = np.where(batch.led, NO_LABEL, teacher.label())
-        labels.append(label)
+        labels.append(np.where(is_learned[label], label, NO_LABEL))
         first.append(begins)
+        if isinstance(teacher, AgentTeacher):
+            teacher.note(label)
         _, terminated, truncated = running.follow(batch.step(label))
         begins = terminated | truncated
         left -= int(begins.sum())
