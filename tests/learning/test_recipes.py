@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.cli.training.train import change_setting  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.stream import Curriculum  # noqa: E402
@@ -120,6 +121,37 @@ def test_schedules_by_hand():
         Schedule(1.0, 0.0, "exponential")
     with pytest.raises(InputError, match="at least 2"):
         Schedule(1.0, 0.0, stairs=1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("policy.hidden=0", "expected hidden of at least 1, got 0"),
+        ("policy.image_features=0", "expected image_features of at least 1"),
+        ("policy.number_features=0", "expected number_features of at least 1"),
+        ("policy.action_features=-1", "expected action_features of at least 0"),
+        ("policy.heads=0", "expected heads of at least 1"),
+        ("policy.temperature=nan", "expected a temperature of at least 0, got nan"),
+        ("policy.encoder.resize=32", "for resize, got numbers=joined and images=small"),
+        ("method.optimiser.rate.first=nan", "expected a positive rate"),
+        ("method.optimiser.rate.last=-0.001", "expected a rate that ends at 0 or above, got -0.001"),
+        ("method.clip.first=-1", "expected clip, entropy_weight and value_weight of at least 0"),
+        ("method.value_weight=nan", "expected clip, entropy_weight and value_weight of at least 0"),
+        ("sensors=", "expected at least one of the sensors"),
+        ("preemption=-1", "expected a preemption of 0 to 1, got -1"),
+    ],
+)
+def test_settings_out_of_range_are_refused(setting, message):
+    """Where they would blind the policy, climb the loss, or end in a message of PyTorch's."""
+    with pytest.raises(InputError, match=message):
+        change_setting(RECIPES.get("pointnav-ppo-small"), setting)
+
+
+def test_images_are_not_resized_in_silence_by_networks_that_do_not():
+    with pytest.raises(
+        InputError, match="no encoder.resize with memory=neural_map, whose network ignores it"
+    ):
+        change_setting(RECIPES.get("multion-ego-map-small"), "policy.encoder.resize=32")
 
 
 def test_inflections_by_hand():

@@ -46,6 +46,8 @@ class PolicySettings:
             between them likely ones are preferred. A policy that imitates turns to and fro at 0.
         follower: of "cma".
         hamt: of "hamt", the sizes of its own that it has in the place of others.
+
+    Raises InputError for sizes and temperatures out of range, and for settings that do not go together.
     """
 
     memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map", "cma", "hamt"] = "gru"
@@ -71,8 +73,17 @@ class PolicySettings:
             raise InputError(f"expected remembers=tour with hamt.tour, got {self.remembers}")
         if self.memory == "cma" and (self.follower.tour != "none") != lasts:
             raise InputError(f"expected remembers=tour with follower.tour, got {self.remembers}")
-        if self.temperature < 0:
+        if not 0 <= self.temperature < math.inf:
             raise InputError(f"expected a temperature of at least 0, got {self.temperature}")
+        for name in ("hidden", "layers", "image_features", "number_features", "memory_steps", "heads"):
+            if getattr(self, name) < 1:
+                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+        if self.action_features < 0:
+            raise InputError(f"expected action_features of at least 0, got {self.action_features}")
+        if self.encoder.resize and self.memory in ("neural_map", "cma", "hamt"):
+            raise InputError(
+                f"expected no encoder.resize with memory={self.memory}, whose network ignores it"
+            )
         if self.has_pose and self.memory not in ("smt", "neural_map"):
             raise InputError(f"expected memory=smt or neural_map for has_pose, got {self.memory}")
         if self.memory == "neural_map" and not self.has_pose:
@@ -148,8 +159,10 @@ class OptimiserSettings:
     max_gradient: float = 0.5
 
     def __post_init__(self) -> None:
-        if min(self.rate.first, self.epsilon, self.max_gradient) <= 0:
+        if not all(one > 0 for one in (self.rate.first, self.epsilon, self.max_gradient)):
             raise InputError(f"expected a positive rate, epsilon and max_gradient, got {self}")
+        if not self.rate.last >= 0:
+            raise InputError(f"expected a rate that ends at 0 or above, got {self.rate.last}")
 
 
 @dataclass(frozen=True)
@@ -202,6 +215,12 @@ class PPOSettings:
         if min(self.epochs, self.minibatches) < 1:
             raise InputError(
                 f"expected at least one epoch and minibatch, got {self.epochs}, {self.minibatches}"
+            )
+        amounts = (self.clip, self.entropy_weight, Schedule(self.value_weight, self.value_weight))
+        if not all(min(one.first, one.last) >= 0 for one in amounts):
+            raise InputError(
+                f"expected clip, entropy_weight and value_weight of at least 0, got {self.clip}, "
+                f"{self.entropy_weight} and {self.value_weight}"
             )
         shares = (self.discount, self.trace, self.critic_share)
         if not all(0 <= share <= 1 for share in shares):
@@ -348,7 +367,7 @@ class ImitationSettings:
             raise InputError(
                 f"expected at least one epoch and minibatch, got {self.epochs}, {self.minibatches}"
             )
-        if not all(0 <= share <= 1 for share in shares) or self.inflection_weight <= 0:
+        if not all(0 <= share <= 1 for share in shares) or not 0 < self.inflection_weight < math.inf:
             raise InputError(f"expected shares of 0 to 1 and a positive inflection_weight, got {self}")
         led = self.teacher_share.first == self.teacher_share.last == 1
         if self.proxies is not None and (not led or self.aggregation or self.auxiliaries):

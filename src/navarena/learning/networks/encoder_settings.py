@@ -93,6 +93,11 @@ class EncoderSettings:
             raise InputError(f"expected positive sizes, got {self}")
         if self.normalise and self.images not in ("resnet18", "resnet50"):
             raise InputError(f"expected a ResNet that is trained for normalise, got images={self.images}")
+        if self.resize and (self.numbers == "joined" or self.images.startswith(("frozen_", "clip_"))):
+            raise InputError(
+                "expected numbers=embedded and a network of images that learns for resize, got "
+                f"numbers={self.numbers} and images={self.images}"
+            )
         if self.weighs_maps and self.numbers == "joined":
             raise InputError("expected numbers=embedded for weighs_maps, got joined")
         if self.binocular and (self.images != "small" or self.numbers != "joined"):

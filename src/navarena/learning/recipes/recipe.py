@@ -71,7 +71,7 @@ class Recipe(TrainingRecipe):
             protocol's own images, subsampled as in an evaluation. Corruptions of images count in pixels:
             they are stronger in smaller ones.
 
-    Raises InputError for sizes below 1, and for both `start` and `first`.
+    Raises InputError for sizes below 1, a share out of range, no sensors, and for both `start` and `first`.
     """
 
     sensors: tuple[str, ...]
@@ -114,6 +114,10 @@ class Recipe(TrainingRecipe):
             "log_updates",
         )
         self._require_positive(*names)
+        if not self.sensors:
+            raise InputError("expected at least one of the sensors that the policy sees, got none")
+        if not 0 <= self.preemption <= 1:
+            raise InputError(f"expected a preemption of 0 to 1, got {self.preemption}")
         if self.start and self.first:
             raise InputError(
                 f"expected start or first, got {self.start!r} and {self.first!r}; --set first= ends it"
