@@ -29,7 +29,7 @@ def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
     Raises InputError when no file is named, or one for a network without such a trunk, and FileError for a
     file with other weights.
     """
-    if settings.trunk and settings.images not in KINDS:
+    if settings.trunk not in ("", RANDOM_TRUNK) and settings.images not in KINDS:
         raise InputError(
             f"expected policy.encoder.images of {', '.join(KINDS)} for policy.encoder.trunk, got "
             f"{settings.images}, which reads no file"

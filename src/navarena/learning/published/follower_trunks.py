@@ -21,7 +21,7 @@ def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> N
     """
     follower = settings.follower
     if settings.memory != "cma" or follower.images != "resnet50":
-        if follower.rgb_trunk or follower.depth_trunk:
+        if {follower.rgb_trunk, follower.depth_trunk} - {"", RANDOM_TRUNK}:
             raise InputError(
                 "expected memory=cma with policy.follower.images=resnet50 for rgb_trunk and depth_trunk, got "
                 f"memory={settings.memory} with images={follower.images}, which reads no file"
