@@ -135,7 +135,7 @@ def test_nothing_is_learned_from_what_lies_behind_the_last_steps():
     "change",
     [
         {},
-        {"augmentation": AugmentationSettings(0.2, 0.1, 0.1, "episode")},
+        {"augmentation": AugmentationSettings(0.2, 0.1, per="episode")},
         {"method": replace(PPO.method, auxiliaries=(INVERSE_DYNAMICS, replace(CPC_ACTION, weight=1.0)))},
     ],
     ids=["plain", "augmented", "with auxiliaries"],
@@ -156,7 +156,7 @@ def test_one_group_is_the_synchronous_collection(tmp_path, change):
 
 
 def test_each_group_changes_its_own_images(tmp_path):
-    training = make_variable(tmp_path, replace(VARIABLE, augmentation=AugmentationSettings(0.2, 0.1, 0.1)))
+    training = make_variable(tmp_path, replace(VARIABLE, augmentation=AugmentationSettings(0.2, 0.1)))
     augmenters = [one._augmenter for one in training._collector._groups]
     first, second = [one.save_state()["changes"] for one in augmenters]
     assert len(first) == len(second) == 4 and first != second
