@@ -9,7 +9,8 @@ import pytest
 from navarena.agents.agent import Agent
 from navarena.core.errors import InputError
 from navarena.episodes import make_episodes, save_episodes
-from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark
+from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark, replay_run
+from navarena.evaluation.benchmark import absolute_paths, is_scene
 from navarena.evaluation.calibration import PER_SCENE, SLOTS
 
 
@@ -112,6 +113,27 @@ def test_given_episodes_are_adapted_in(mesh, tmp_path):
         open_benchmark(elsewhere)
     with pytest.raises(InputError, match="add --calibration-steps N"):
         settings(mesh, tmp_path, calibration_episodes=str(file), calibration_steps=None)
+
+
+def test_a_run_with_given_episodes_is_replayed_from_anywhere(mesh, tmp_path, monkeypatch):
+    save_episodes(make_episodes("pointnav-v1", [mesh], 3, name="own", split="own"), tmp_path / "own.json")
+    monkeypatch.chdir(tmp_path)
+    evaluate(settings(mesh, tmp_path / "run", calibration_episodes="own.json", episodes=1))
+    monkeypatch.chdir("/")
+    assert replay_run(tmp_path / "run").differences == ()
+
+
+def test_folders_do_not_hide_sets_and_splits(tmp_path, monkeypatch):
+    """A folder here that is called as a scene set, a scene or a split of calibration is another thing."""
+    monkeypatch.chdir(tmp_path)
+    Path("houses-v1/val/00000").mkdir(parents=True)
+    Path("test").mkdir()
+    named = settings("houses-v1", tmp_path, split="val", calibration_episodes="test", corrupt=())
+    assert absolute_paths(named) == named
+    one = settings("houses-v1/val/00000", tmp_path, calibration_steps=None, corrupt=())
+    assert absolute_paths(one).dataset == "houses-v1/val/00000" and is_scene(one.dataset)
+    folder = settings("./houses-v1", tmp_path, calibration_steps=None, corrupt=())
+    assert absolute_paths(folder).dataset == str(tmp_path.resolve() / "houses-v1")
 
 
 def test_a_split_is_adapted_in(tmp_path):

@@ -6,7 +6,7 @@ another Setup.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -29,7 +29,7 @@ from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.catalog import choose_metrics
 from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
-from navarena.scenes.catalog import is_file_path, scene_corruptions
+from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
 from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.tasks.batch import NavigationBatch
@@ -292,9 +292,14 @@ def open_benchmark(
 
 def is_scene(dataset: str) -> bool:
     """Whether a dataset is the path of a mesh file or the id of a scene, not a list of episodes."""
-    if dataset.endswith((".json", ".json.gz")) or Path(dataset).is_dir():
+    if dataset.endswith((".json", ".json.gz")) or (Path(dataset).is_dir() and not _is_set_name(dataset)):
         return False
     return is_file_path(dataset) or "/" in dataset
+
+
+def _is_set_name(dataset: str) -> bool:
+    """Whether a dataset is a scene set or a scene of one, whatever folder of that name lies here."""
+    return dataset.partition("/")[0] in SCENE_SETS and not Path(dataset).is_file()
 
 
 def _load_dataset(task: TaskRules, settings: EvaluationSettings) -> EpisodeDataset:
@@ -311,14 +316,34 @@ def _load_calibration(task: TaskRules, settings: EvaluationSettings) -> EpisodeD
     """The named split of the data set, or the episodes of a file; None for generated ones."""
     if settings.calibration_episodes is None:
         return None
-    dataset, recipe = settings.dataset, get_recipe(task.protocol_id)
-    is_set = dataset is None or not is_scene(dataset)
-    if is_set and settings.calibration_episodes in split_sizes(dataset or recipe.default_dataset, recipe):
-        return load_episodes(task, settings.calibration_episodes, dataset)
+    if _is_calibration_split(task.protocol_id, settings):
+        return load_episodes(task, settings.calibration_episodes, settings.dataset)
     return load_episodes(task, "val", settings.calibration_episodes)
 
 
+def _is_calibration_split(protocol_id: str, settings: EvaluationSettings) -> bool:
+    """Whether the calibration episodes are a split of the evaluated data set, not a file."""
+    dataset, recipe = settings.dataset, get_recipe(protocol_id)
+    is_set = dataset is None or not is_scene(dataset)
+    return is_set and settings.calibration_episodes in split_sizes(dataset or recipe.default_dataset, recipe)
+
+
+def absolute_paths(settings: EvaluationSettings) -> EvaluationSettings:
+    """`settings` with absolute paths of files, so that a run can be replayed from anywhere."""
+    calibration = settings.calibration_episodes
+    if calibration is not None and not _is_calibration_split(settings.protocol, settings):
+        calibration = absolute_dataset(calibration)
+    return replace(
+        settings,
+        dataset=absolute_dataset(settings.dataset),
+        calibration_episodes=calibration,
+        **vars(settings.sources.absolute()),
+    )
+
+
 def absolute_dataset(dataset: str | None) -> str | None:
-    """A dataset that is a file here, by its absolute path, so that a run can be replayed from anywhere."""
+    """A dataset that is a file or folder here, by its absolute path; names of sets stay."""
     path, mark, options = (dataset or "").partition(MARK)
-    return str(Path(path).resolve()) + mark + options if path and Path(path).exists() else dataset
+    if not path or _is_set_name(path) or not Path(path).exists():
+        return dataset
+    return str(Path(path).resolve()) + mark + options

@@ -19,7 +19,7 @@ from navarena.core.errors import (
 )
 from navarena.core.files import raise_storage_error
 from navarena.core.threads import thread_count
-from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
+from navarena.evaluation.benchmark import Benchmark, absolute_paths, open_benchmark
 from navarena.evaluation.memory_groups import MemoryGroup, make_groups, shuffle_groups
 from navarena.evaluation.records.journal import (
     Row,
@@ -316,9 +316,7 @@ def open_run(
     Raises InputError when the folder holds another run or is in use, FileError when it is
     damaged, StorageError when it cannot be written.
     """
-    settings = replace(
-        settings, dataset=absolute_dataset(settings.dataset), **vars(settings.sources.absolute())
-    )
+    settings = absolute_paths(settings)
     benchmark = benchmark or open_benchmark(settings)
     if settings.workers is None:
         workers = choose_workers(benchmark.declaration, len(benchmark.episodes), thread_count())
