@@ -61,6 +61,25 @@ class Leaker(Walker):
         return 1 + self.begun % 2
 
 
+class Glancer(Walker):
+    """Looks into its batch in episode 10 alone, and declares nothing."""
+
+    def choose(self, slot, offset):
+        if self.episodes[slot] == "e010":
+            assert self.batch.records[slot] is not None
+        return super().choose(slot, offset)
+
+
+class Stumbler(Walker):
+    """Raises in every episode, and says how often it has done so before."""
+
+    falls = 0
+
+    def choose(self, slot, offset):
+        type(self).falls += 1
+        raise RuntimeError(f"fall {self.falls}")
+
+
 class Learner(Walker):
     """Remembers how many episodes it has seen since its memory ended, and walks as many steps more."""
 
@@ -160,6 +179,8 @@ KINDS = (
     Sleeper,
     Dawdler,
     Leaker,
+    Glancer,
+    Stumbler,
     Learner,
     ForgetfulLearner,
     Refuser,
@@ -281,6 +302,8 @@ def test_check_order():
     assert check_order(benchmark("Walker"), EpisodeRules(), lambda: done.append(1)) == SAMPLE
     assert len(done) == 2 * SAMPLE
     assert check_order(benchmark("Learner"), EpisodeRules(forget="never")) == 16
+    assert check_order(benchmark("Glancer"), EpisodeRules()) == SAMPLE
+    assert check_order(benchmark("Stumbler"), EpisodeRules()) == SAMPLE
     with pytest.raises(CheckFailedError, match="outcome depends on the order of episodes: .* of 16"):
         check_order(benchmark("Leaker"), EpisodeRules())
 
