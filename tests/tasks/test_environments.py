@@ -413,6 +413,17 @@ def test_resets_to_nothing_are_refused(options):
         make_env(sensors=("gps",)).reset(seed=0, options=options)
 
 
+@pytest.mark.parametrize("options", [{"episodes": AHEAD}, {"episode": AHEAD, "tour": [AHEAD]}])
+def test_options_of_a_reset_without_effect_are_refused(options):
+    with pytest.raises(
+        InputError, match="expected 'episode' or 'tour' in the options of reset, got 'episode"
+    ):
+        make_env(sensors=("gps",)).reset(seed=0, options=options)
+    with pytest.raises(InputError, match="expected no options in the reset of a vector environment, got 'ep"):
+        make_vector_env(2, sensors=("gps",)).reset(seed=0, options=options)
+    make_vector_env(2, sensors=("gps",)).reset(seed=0, options={})
+
+
 def test_observations_may_be_rewritten_by_the_next_step():
     fresh, shared = make_env(sensors=("rgb", "gps")), make_env(sensors=("rgb", "gps"), copy=False)
     first, first_shared = fresh.reset(seed=0)[0], shared.reset(seed=0)[0]

@@ -115,7 +115,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode; (observations, info). Equal seeds give equal sequences of episodes.
 
-        Raises InputError for options whose episode is none, or whose tour has none.
+        Raises InputError for other options, and for options whose episode is none, or whose tour has none.
         """
         self._episodes.require_open()
         group = _find_group(options or {})
@@ -179,12 +179,13 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
 
 def _find_group(options: dict[str, Any]) -> Sequence[Episode] | None:
     """The tour that the options of a reset name, or an episode as one; None for one that is drawn."""
-    if "episode" in options:
-        group: Any = (options["episode"],)
-    elif "tour" in options:
-        group = options["tour"]
-    else:
+    if not options:
         return None
+    if list(options) not in (["episode"], ["tour"]):
+        raise InputError(
+            f"expected 'episode' or 'tour' in the options of reset, got {', '.join(map(repr, options))}"
+        )
+    group: Any = (options["episode"],) if "episode" in options else options["tour"]
     if not (isinstance(group, Sequence) and group and all(isinstance(one, Episode) for one in group)):
         raise InputError(
             "expected an episode, or a tour of at least one, in the options of reset, got "

@@ -158,9 +158,16 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode in every environment; (observations, infos).
 
-        A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
+        A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment. There are no
+        options: InputError.
         """
         self._episodes.require_open()
+        if options:
+            given = ", ".join(map(repr, options))
+            raise InputError(
+                f"expected no options in the reset of a vector environment, got {given}; choose its episodes "
+                "by `episodes` or `sampler`, or reset a NavigationEnv"
+            )
         self._generators.seed(seed)
         self._episodes.restart(self._generators[0], seed is not None)
         self._ended[:] = False
