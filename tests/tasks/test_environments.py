@@ -424,6 +424,14 @@ def test_options_of_a_reset_without_effect_are_refused(options):
     make_vector_env(2, sensors=("gps",)).reset(seed=0, options={})
 
 
+def test_numbers_below_one_are_refused():
+    for count in (0, -1):
+        with pytest.raises(InputError, match=f"expected at least one environment, got {count}"):
+            make_vector_env(count)
+        with pytest.raises(InputError, match=f"at least one thread, or None for all processors, got {count}"):
+            make_env(threads=count)
+
+
 def test_observations_may_be_rewritten_by_the_next_step():
     fresh, shared = make_env(sensors=("rgb", "gps")), make_env(sensors=("rgb", "gps"), copy=False)
     first, first_shared = fresh.reset(seed=0)[0], shared.reset(seed=0)[0]

@@ -62,6 +62,14 @@ def test_bad_values(text, kind, message):
         get_task(text)
 
 
+def test_other_types_of_depth_are_refused():
+    """Shares of the range would all be cut down to 0 in whole numbers of another type."""
+    with pytest.raises(UnknownNameError, match="unknown depth_dtype 'int8'.*Known: float16, float32, uint8"):
+        ImageOptions(depth_dtype="int8")
+    with pytest.raises(UnknownNameError, match="unknown poses 'true'"):
+        ImageOptions(poses="true")
+
+
 @pytest.mark.parametrize("kind", ["float16", "uint8"])
 def test_types_of_depth(kind):
     """By hand: range 0.5 to 5 m."""

@@ -65,6 +65,8 @@ class Simulator:
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
+        if threads is not None and threads < 1:
+            raise InputError(f"expected at least one thread, or None for all processors, got {threads}")
         self.embodiment = embodiment
         self.slots = slots
         self.actions = tuple(actions)

@@ -16,6 +16,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import change_images
 from navarena.tasks.corruption_checks import require_applicable
+from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.image_options import ImageOptions
 from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_scans, find_worlds
 from navarena.tasks.sources import make_batch
@@ -84,6 +85,10 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
         self.task = change_images(task, ImageOptions(image_size, image_size, depth_dtype))
+        if render_mode is not None and isinstance(self.task, GraphTask):
+            raise InputError(
+                f"expected render_mode None of {self.task.protocol_id} on graphs, got {render_mode!r}"
+            )
         self.render_mode, self.copy = render_mode, copy
         require_applicable(self.task, corruptions, sensors or ())
         found = find_sampler(self.task, split, dataset, episodes, sources, sampler)

@@ -40,13 +40,13 @@ class ImageOptions:
             gps and compass, with their corruptions, or of "odometry", which replaces gps and compass (and
             what follows from them) by actions and depth images (navarena.mapping.ScanOdometry).
 
-    Raises InputError for a side outside 1 to 4096.
+    Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype or poses.
     """
 
     rgb: Size | None = None
     depth: Size | None = None
-    depth_dtype: DepthType | None = None
-    poses: Poses | None = None
+    depth_dtype: str | None = None
+    poses: str | None = None
 
     def __post_init__(self) -> None:
         for name, size in (("rgb", self.rgb), ("depth", self.depth)):
@@ -55,19 +55,15 @@ class ImageOptions:
                     f"expected an image size of {name} of 1 to {MAX_PX} pixels along each side, got "
                     f"{size[0]}x{size[1]}"
                 )
+        for name, word, known in (("depth_dtype", self.depth_dtype, DepthType), ("poses", self.poses, Poses)):
+            if word is not None:
+                require_name(name, word, get_args(known))
 
     @classmethod
     def read(cls, texts: Mapping[str, str]) -> "ImageOptions":
-        """The options from their `texts` in an id.
-
-        Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype or poses.
-        """
+        """The options from their `texts` in an id."""
         rgb, depth = (_read_size(texts[name]) if name in texts else None for name in SIZE_OPTIONS)
-        for name, known in (("depth_dtype", DepthType), ("poses", Poses)):
-            if name in texts:
-                require_name(name, texts[name], get_args(known))
-        kind, poses = texts.get("depth_dtype"), texts.get("poses")
-        return cls(rgb, depth, cast(DepthType | None, kind), cast(Poses | None, poses))
+        return cls(rgb, depth, texts.get("depth_dtype"), texts.get("poses"))
 
     def texts(self) -> dict[str, str]:
         """Name -> text of the options that differ from the protocol, as in an id."""
@@ -102,7 +98,7 @@ class ImageOptions:
         if isinstance(sensor, ResizedDepth) and self.depth is not None:
             sensor = replace(sensor, width_px=self.depth[0], height_px=self.depth[1])
         if isinstance(sensor, Depth | ResizedDepth) and self.depth_dtype is not None:
-            return replace(sensor, dtype=self.depth_dtype)
+            return replace(sensor, dtype=cast(DepthType, self.depth_dtype))
         return sensor
 
 

@@ -112,6 +112,8 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
                 f"expected render_mode None of a vector environment, got {render_mode!r}; "
                 "read the rgb observation"
             )
+        if num_envs < 1:
+            raise InputError(f"expected at least one environment, got {num_envs}")
         self.num_envs = num_envs
         self.render_mode = None
         self.task = change_images(task, ImageOptions(image_size, image_size, depth_dtype))

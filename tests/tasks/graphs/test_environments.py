@@ -93,6 +93,11 @@ def test_a_given_tour_and_a_given_episode(tmp_path):
         env.step(0)
 
 
+def test_graphs_have_no_images_to_render():
+    with pytest.raises(InputError, match="expected render_mode None of r2r-v1 on graphs, got 'rgb_array'"):
+        NavigationEnv("r2r-v1", split="mini", render_mode="rgb_array")
+
+
 def test_environments_can_be_copied_at_any_time(tmp_path):
     dataset, sources = write_sources(tmp_path, tours=True)
     env = NavigationEnv("ir2r-v1", dataset=dataset, sources=sources)
