@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from navarena.core.errors import InputError
 from navarena.core.threads import run_in_shares, run_over_rows, thread_count
 
 
@@ -86,6 +87,13 @@ def test_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert thread_count() == 3
     monkeypatch.delenv("NAVARENA_THREADS")
     assert thread_count() >= 1
+
+
+@pytest.mark.parametrize("text", ["many", "-3", "0", "2.5"])
+def test_bad_thread_counts(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("NAVARENA_THREADS", text)
+    with pytest.raises(InputError, match=f"1 or more, in NAVARENA_THREADS, got '{text}'; unset it"):
+        thread_count()
 
 
 def test_interrupted_callers_wait_for_the_other_shares() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from navarena.cli.console import Console
-from navarena.core.errors import NavarenaError
+from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import CACHE_VARIABLE, cache_folder
 from navarena.core.threads import THREADS_VARIABLE, thread_count
 
@@ -109,11 +109,8 @@ def check_threads() -> Finding:
         return Finding(
             "threads", "ok", f"{thread_count()} of {os.cpu_count()} cores ({THREADS_VARIABLE} changes it)"
         )
-    except ValueError:
-        wrong = os.environ.get(THREADS_VARIABLE)
-        return Finding(
-            "threads", "problem", f"{THREADS_VARIABLE}={wrong}", f"set {THREADS_VARIABLE} to a number"
-        )
+    except InputError as error:
+        return Finding("threads", "problem", str(error), f"unset {THREADS_VARIABLE}")
 
 
 def check_cache() -> Finding:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from navarena.core.errors import InputError
+
 THREADS_VARIABLE = "NAVARENA_THREADS"
 
 FIRST_TENTHS, LATER_PIECES = 8, 2
@@ -19,11 +21,16 @@ smaller pieces cost more in calls than they balance: a call of the renderer take
 
 
 def thread_count() -> int:
-    """Threads to use: $NAVARENA_THREADS, else the processors this process may run on."""
+    """Threads to use: $NAVARENA_THREADS, else the processors this process may run on; raises InputError."""
     chosen = os.environ.get(THREADS_VARIABLE)
-    if chosen:
-        return max(1, int(chosen))
-    return count_cores()
+    if not chosen:
+        return count_cores()
+    if not chosen.strip().isdecimal() or int(chosen) < 1:
+        raise InputError(
+            f"expected a number of threads, 1 or more, in {THREADS_VARIABLE}, got {chosen!r}; unset it for "
+            "all processors"
+        )
+    return int(chosen)
 
 
 def count_cores() -> int:
