@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 
 from navarena.core.protocol_ids import CUSTOM, OPTION_MARK, join_protocol, split_protocol
 
+DATASET_MARK = "@"
+"""Stands before the name of the episodes."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -23,12 +26,12 @@ class Identity:
     hash: str
 
     def __str__(self) -> str:
-        return f"{self.protocol}@{self.dataset}/{self.split}#{self.hash}"
+        return f"{self.protocol}{DATASET_MARK}{self.dataset}/{self.split}#{self.hash}"
 
     @classmethod
     def of(cls, text: str) -> "Identity":
         """The identity that is written as `text`."""
-        protocol, _, rest = text.partition("@")
+        protocol, _, rest = text.partition(DATASET_MARK)
         path, _, digest = rest.rpartition("#")
         dataset, _, split = path.rpartition("/")
         return cls(protocol, dataset, split, digest)
@@ -39,9 +42,13 @@ class Identity:
         return OPTION_MARK in self.protocol or self.split.split("-")[0] == CUSTOM
 
     def departing(self, name: str, value: str) -> "Identity":
-        """The identity of the same episodes under rules that depart in `name`, such as "corrupt"."""
+        """The identity of the same episodes under rules that depart in `name`, such as "corrupt".
+
+        What separates the parts of an identity is a dash in `value`, such as the name of a folder.
+        """
         base, options = split_protocol(self.protocol)
-        return replace(self, protocol=join_protocol(base, {**options, name: value}))
+        text = value.replace(OPTION_MARK, "-").replace(DATASET_MARK, "-")
+        return replace(self, protocol=join_protocol(base, {**options, name: text}))
 
     def first(self, count: int) -> "Identity":
         """The identity of the first `count` episodes alone."""

@@ -13,7 +13,7 @@ import pytest
 from navarena.agents.agent import Agent, SingleAgent
 from navarena.core.errors import FileError, InputError, UnknownNameError
 from navarena.episodes.dataset import EpisodeDataset, save_episodes
-from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark, replay_run
+from navarena.evaluation import EvaluationSettings, Identity, evaluate, open_benchmark, replay_run
 from navarena.metrics import Metric
 from navarena.metrics.catalog import METRICS
 from navarena.reports import open_plans, write_report
@@ -171,3 +171,9 @@ def test_a_file_is_evaluated_in_meshes_of_ones_own(mesh, tmp_path):
     replay_run(run.folder).require_equal()
     with pytest.raises(FileError, match="expected a mesh called dungeon"):
         open_benchmark(replace(given, scenes=str(tmp_path)))
+    (tmp_path / "rooms+more@home").symlink_to(folder)
+    marked = open_benchmark(
+        replace(given, scenes=str(tmp_path / "rooms+more@home"), episode_steps=9)
+    ).identity
+    assert marked.protocol == "pointnav-v1+custom+episode_steps=9+scenes=rooms-more-home"
+    assert Identity.of(str(marked)) == marked
