@@ -49,6 +49,14 @@ def test_runs_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == '{\n  "number": 1\n}\n'
 
 
+def test_names_in_another_encoding_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the system hands on the byte 0xff, which is no UTF-8."""
+    assert main(["evaluate", "pointnav-v1", "--out", "runs/\udcff"]) == 2
+    assert capsys.readouterr().err == (
+        "error: expected arguments in UTF-8, got 'runs/\\udcff'; rename that file or folder\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [

@@ -233,11 +233,23 @@ def run_command(arguments: Sequence[str]) -> int:
         if any(name.startswith(arguments[0] + " ") for name in COMMANDS):
             print(describe_commands(arguments[0]))
             return 0
+    require_text(arguments)
     name, rest = split_command(arguments)
     command = parse_command(name, rest)
     console = Console(json=command.json)
     with console.keep_stdout():
         return command.run(console)
+
+
+def require_text(arguments: Sequence[str]) -> None:
+    """Raise InputError for names in another encoding, which neither run.json nor a report can hold."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"expected arguments in UTF-8, got {argument!r}; rename that file or folder"
+            ) from error
 
 
 def shorten(text: str) -> str:
