@@ -34,6 +34,25 @@ def test_write_replaces_the_whole_content(tmp_path: Path) -> None:
     assert names_in(target.parent) == ["file.json"]
 
 
+def test_what_is_no_file_stays(tmp_path: Path) -> None:
+    """Not replaced by a file, which whoever may write everywhere could do to /dev/stdout."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(StorageError, match=f"expected a file to write, got .*{name}, which is none"):
+            write_atomic(tmp_path / name, b"data")
+    assert (tmp_path / "pipe").is_fifo() and names_in(tmp_path) == ["folder", "pipe"]
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "file").symlink_to(Path("far", "file"))
+    for content in (b"first", b"second"):
+        write_atomic(tmp_path / "file", content)
+        assert (tmp_path / "far" / "file").read_bytes() == content
+    assert (tmp_path / "file").is_symlink() and names_in(tmp_path / "far") == ["file"]
+
+
 def test_failure_leaves_the_old_content(tmp_path: Path) -> None:
     target = tmp_path / "file"
     write_atomic(target, b"old")

@@ -78,11 +78,15 @@ def atomic_path(path: Path, mode: int = 0o644) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place, with permissions `mode`, when the block ends well.
 
     The data are fsynced before the rename; on any error the temporary file is removed and
-    `path` stays as it was. A refused write becomes StorageError.
+    `path` stays as it was. Where `path` is a link, the file that it leads to is replaced. A refused write
+    becomes StorageError, and so does a folder, a pipe or a device in the place of a file.
     """
     path = Path(path)
     temporary: Path | None = None
     try:
+        if path.exists() and not path.is_file():
+            raise StorageError(f"expected a file to write, got {path}, which is none; choose another path")
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
         os.close(descriptor)
