@@ -138,6 +138,14 @@ def test_counts_below_one_are_bad_input(capsys, flags):
     assert "of at least 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("flags", [("--video-of", "best"), ("--video-folder", "videos")])
+def test_choices_of_videos_without_videos_are_bad_input(capsys, flags):
+    assert main(["report", "run", "--no-drawings", *flags]) == 2
+    assert (
+        "error: expected --videos N beside --video-of and --video-folder, got none" in capsys.readouterr().err
+    )
+
+
 def test_replay(capsys):
     assert evaluate("--agent", "Walker", "--out", "run") == 0
     capsys.readouterr()

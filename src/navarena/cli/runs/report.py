@@ -82,6 +82,10 @@ class Report:
         """Read, draw and write; the exit code is 0."""
         if not 1 <= len(self.runs) <= MAX_RUNS:
             raise InputError(f"expected 1 to {MAX_RUNS} runs to report on, got {len(self.runs)}")
+        if not self.videos and (self.video_of or self.video_folder is not None):
+            raise InputError(
+                "expected --videos N beside --video-of and --video-folder, got none; say how many to record"
+            )
         contestants = label_apart(read_labelled(self.runs))
         comparison = compare(contestants, self.metric, self.two_levels)
         open_benchmark = opener()
