@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,9 +130,10 @@ def test_what_are_no_training_seeds_of_one_method(runs, tmp_path):
     corrupt = write_run(tmp_path / "mud", muddy, corrupt="spatter:3")
     with pytest.raises(InputError, match="by the same rules, got .*spatter"):
         read_contestant("A", [clean, corrupt])
-    again = tmp_path / "clean" / ".." / "clean"
-    with pytest.raises(InputError, match=r"expected other runs beside .*clean, got it twice"):
-        read_contestant("A", [clean, again])
+    shutil.copytree(clean, tmp_path / "copy")
+    for again in (tmp_path / "clean" / ".." / "clean", tmp_path / "copy"):
+        with pytest.raises(InputError, match=r"expected other runs beside .*clean, got it twice"):
+            read_contestant("A", [clean, again])
     assert compare([read_contestant("A", [clean, same])]).notices == ()
     other = write_run(tmp_path / "other", rows, agent="random")
     (notice,) = compare([read_contestant("A", [clean, other])]).notices

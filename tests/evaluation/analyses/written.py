@@ -52,7 +52,7 @@ def write_run(folder: Path, rows, metrics=METRICS, protocol="multion-1on-v1", ag
         versions={},
         hardware={"system": "", "machine": ""},
         execution={},
-        command=(),
+        command=("navarena", "evaluate", "--out", str(folder)),
         started="",
     )
     write_record(folder, record)

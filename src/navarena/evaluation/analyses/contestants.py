@@ -13,7 +13,7 @@ from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.corruptions.catalog import redraw_corruption
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row, read_rows
-from navarena.evaluation.records.record import RunRecord, read_record
+from navarena.evaluation.records.record import RunRecord, hash_record, read_record
 from navarena.evaluation.records.results import estimate_runs, metric_values
 from navarena.evaluation.records.tour_scores import TourValues, estimate_tour_values, tour_values
 from navarena.evaluation.running.repeats import find_noise
@@ -104,15 +104,18 @@ def read_contestant(label: str, folders: Sequence[Path]) -> Contestant:
     """The finished runs in `folders`.
 
     Raises FileError for missing or damaged files, CheckFailedError for a run that is not finished, and
-    InputError for runs on different episodes or by different rules, and for one run twice.
+    InputError for runs on different episodes or by different rules, and for one run twice, or a copy of it.
     """
     if not folders:
         raise InputError(f"expected at least one run for {label}, got none")
-    places = [folder.resolve() for folder in folders]
-    twice = next((folder for folder, place in zip(folders, places) if places.count(place) > 1), None)
-    if twice is not None:
-        raise InputError(f"expected other runs beside {twice}, got it twice; leave one out")
     records = tuple(read_record(folder) for folder in folders)
+    hashes = [hash_record(record) for record in records]
+    twice = next((k for k, one in enumerate(hashes) if one in hashes[:k]), None)
+    if twice is not None:
+        first_folder = folders[hashes.index(hashes[twice])]
+        raise InputError(
+            f"expected other runs beside {first_folder}, got it twice, as {folders[twice]}; leave one out"
+        )
     rows = tuple(tuple(read_rows(folder)) for folder in folders)
     first = [(row.scene_id, row.episode_id) for row in rows[0]]
     rules = rules_of(records[0]) if len(records) > 1 else ()
