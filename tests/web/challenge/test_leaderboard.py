@@ -1,5 +1,6 @@
-"""Ranks on hand-made scores: order, ties, sections, tracks, history."""
+"""Ranks on hand-made scores: their numbers, order, ties, sections, tracks, history."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,13 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
+from navarena.evaluation.benchmark import Benchmark, TaskSetup
+from navarena.evaluation.identity import Identity
+from navarena.evaluation.records.journal import Row, TourRecord
+from navarena.evaluation.records.results import summarize
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import compare_paired, estimate_difference
+from navarena.metrics.tours import TourScoring
 from navarena.web.challenge.leaderboard import (
     DAY_MS,
     Entry,
@@ -21,7 +27,10 @@ from navarena.web.challenge.leaderboard import (
     rank_entries,
     trace_ranks,
 )
+from navarena.web.challenge.ranking import RankScores, rank_parts
+from navarena.web.challenge.settings import Phase
 
+IDENTITY = "ir2r-ce-v1@d/s#0123456789abcdef"
 SPL = get_metric("spl")
 SCENES = np.repeat(np.arange(10), 4)
 
@@ -49,6 +58,57 @@ def noisy(name: str, mean: float, seed: int, **changed: Any) -> Entry:
 
 def ranks(board: Any) -> dict[str, list[tuple[str, int | None]]]:
     return {s.name: [(p.entry.submission, p.rank) for p in s.places] for s in board}
+
+
+def row(scene: str, **more: Any) -> Row:
+    """An episode that ended well."""
+    held = {"identity": IDENTITY, "episode_id": scene, "scene_id": scene, "status": "ok", "steps": 1}
+    return Row(**{**held, "start_distance": 1.0, "actions": [0], "metrics": {}, **more})
+
+
+def tour_row(scene: str, ndtw: float) -> Row:
+    """The only episode of a tour whose t-nDTW is `ndtw`: exp(-cost / (3 m * 1 point))."""
+    record = TourRecord(
+        tour_id="tour", position=0, start=[0.0] * 4, length=1.0, reference_length=1.0, reference_points=1,
+        dtw=None, dtw_code=-3.0 * math.log(ndtw),
+    )  # fmt: skip
+    return row(scene, metrics={"success": 1.0, "spl": 1.0}, tour=record)
+
+
+def rank(rank_by: str, parts: list[list[Row]], **more: Any) -> RankScores:
+    """The number in `rank_by` of runs of an agent that was trained with spatter."""
+    phase = Phase(name="p", protocol="ir2r-ce-v1", split="mini", rank_by=rank_by, **more)
+    setup = TaskSetup("ir2r-ce-v1", "random", 0)
+    benchmark = Benchmark(Identity.of(IDENTITY), (), (), (), setup, tour_scoring=TourScoring())
+    return rank_parts(phase, [benchmark] * len(parts), parts, ["spatter"])
+
+
+def test_tours_of_all_data_sets_count() -> None:
+    parts = [[tour_row("a", 0.8)], [tour_row("b", 0.4), tour_row("c", 0.6)]]
+    found = rank("t_ndtw", parts, datasets=("one", "two"))
+    assert found.values == pytest.approx([0.8, 0.4, 0.6])
+    assert found.scenes.tolist() == [0, 1, 2] and found.weights.tolist() == [1, 1, 1]
+    assert found.estimate is not None and found.estimate.mean == pytest.approx(0.6)
+    assert found.estimate.n == 3
+
+
+def test_tours_count_once_with_their_mean_over_unseen_corruptions() -> None:
+    suite = [part.corruptions for part in Phase(name="p", protocol="x", split="y", suite="severity-5").parts]
+    known = [not row or "spatter:5" in row for row in suite]
+    assert known.count(False) == 15
+    numbers = [1.0 if one else 0.5 for one in known]
+    numbers[suite.index(("motion_blur:5",))] = 0.2
+    found = rank("unseen_mean:t_ndtw", [[tour_row("a", number)] for number in numbers], suite="severity-5")
+    assert found.values == pytest.approx([(14 * 0.5 + 0.2) / 15])
+
+
+def test_the_interval_of_a_run_is_that_of_its_summary() -> None:
+    draws = make_generator("test", "interval").random(80)
+    rows = [row(f"{scene:02d}", metrics={"spl": float(value)}) for scene, value in enumerate(draws)]
+    local = summarize(rows, IDENTITY, "agent", ["spl"]).metrics["spl"]
+    found = rank("spl", [rows]).estimate
+    assert found is not None and local.method == "bootstrap over scenes"
+    assert (found.mean, found.low, found.high) == (local.mean, local.low, local.high)
 
 
 def test_clear_differences_are_ranked_one_by_one() -> None:
@@ -148,6 +208,14 @@ def test_one_episode_is_too_few_to_part_two() -> None:
     one = Scores(np.array([1.0]), np.array([0]))
     two = Scores(np.array([2.0]), np.array([0]))
     assert Ties(metric).find(entry("a", 1, scores=one), entry("b", 2, scores=two))
+
+
+@pytest.mark.parametrize("values", [np.zeros(0), np.full(40, np.inf)], ids=["no episodes", "infinite"])
+def test_entries_without_a_number_share_the_last_rank(values: Any) -> None:
+    empty = [entry(name, 0, scores=Scores(values, SCENES[: len(values)])) for name in ("x", "y")]
+    board = build_board([*empty, entry("a", 0.5), entry("b", 0.5)], Ties(SPL))
+    assert ranks(board) == {"live": [("a", 1), ("b", 1), ("x", 3), ("y", 3)]}
+    assert ranks(build_board([empty[0], entry("a", 0.1)], Ties(SPL))) == {"live": [("a", 1), ("x", 2)]}
 
 
 def test_other_episodes_are_refused() -> None:

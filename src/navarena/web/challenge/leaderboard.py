@@ -15,6 +15,7 @@ A rank belongs to a team's method: of several submissions of one method in one s
 Ranks have ties. Entries are ordered by their mean. The first one leads rank 1; whoever follows shares the
 rank of the leader as long as the 95 % interval of their paired difference contains 0, or cannot be known.
 The first one whose interval does not leads the next rank, which counts the entries before it: 1, 1, 3.
+Entries without a mean, such as that over no unseen corruption, share the last rank.
 So an entry is always as good as shown against the leader of its rank, and nothing is said of two
 entries that follow the same leader.
 """
@@ -144,7 +145,8 @@ class Ties:
     def find(self, leader: Entry, other: Entry) -> bool:
         """Whether the interval of `other` minus `leader` contains 0, or cannot be known.
 
-        Raises InputError for scores of different episodes.
+        An entry without a mean ties with others without one alone. Raises InputError for scores of
+        different episodes.
         """
         key = (leader.submission, other.submission)
         if key not in self._known:
@@ -152,8 +154,9 @@ class Ties:
         return self._known[key]
 
     def _compare(self, leader: Scores, other: Scores) -> bool:
-        if not leader.values.size or not other.values.size:
-            return True
+        unknown = np.isinf(leader.mean), np.isinf(other.mean)
+        if any(unknown):  # without a number an entry comes last, and is as good as another one without
+            return all(unknown)
         if not np.array_equal(leader.scenes, other.scenes):
             raise InputError(
                 f"expected scores of the same episodes, got {leader.values.size} and {other.values.size} "

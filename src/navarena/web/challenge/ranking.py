@@ -11,7 +11,7 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import metric_values
-from navarena.evaluation.records.tour_scores import estimate_tour_values, tour_values
+from navarena.evaluation.records.tour_scores import TourValues, estimate_tour_values, tour_values
 from navarena.metrics.catalog import TOUR_METRICS, get_metric
 from navarena.metrics.statistics import Estimate
 from navarena.web.challenge.settings import UNSEEN_MEAN, Phase
@@ -39,7 +39,7 @@ def rank_parts(
 ) -> RankScores:
     """The number in `rank_by` of a submission.
 
-    An episode that is run under several corruptions counts once, with its mean over them.
+    An episode, or tour, that is run under several corruptions counts once, with its mean over them.
 
     Args:
         phase: that says what decides.
@@ -50,17 +50,24 @@ def rank_parts(
     counted = _counted_parts(phase, trained_with)
     if not counted:
         return RankScores(np.zeros(0), np.zeros(0, np.int64), np.zeros(0), None)
+    same: dict[str | None, list[Sequence[Row]]] = {}
+    for part in counted:
+        same.setdefault(phase.parts[part].dataset, []).append(parts[part])
+    first = benchmarks[counted[0]]
     if phase.rank_metric in TOUR_METRICS:
-        return _rank_tours(phase.rank_metric, benchmarks[counted[0]], parts[counted[0]])
-    metric, values, names = get_metric(phase.rank_metric), [], []
-    for dataset in dict.fromkeys(phase.parts[part].dataset for part in counted):
-        same = [part for part in counted if phase.parts[part].dataset == dataset]
-        values.append(np.mean([metric_values(parts[part], metric.name) for part in same], axis=0))
-        names += [row.scene_id for row in parts[same[0]]]
-    together = np.concatenate(values)
-    scenes = np.unique(names, return_inverse=True)[1].astype(np.int64)
-    generator = make_generator("interval", str(benchmarks[0].identity), metric.name, "rank")
+        return _rank_tours(phase.rank_metric, first, list(same.values()))
+    metric = get_metric(phase.rank_metric)
+    together = np.concatenate(
+        [np.mean([metric_values(rows, metric.name) for rows in runs], axis=0) for runs in same.values()]
+    )
+    scenes = _label([row.scene_id for runs in same.values() for row in runs[0]])
+    generator = make_generator("interval", str(first.identity), metric.name)
     return RankScores(together, scenes, np.ones(len(together)), metric.estimate(together, scenes, generator))
+
+
+def _label(scenes: Sequence[str]) -> Int[np.ndarray, "n"]:
+    """(N,) the place of each scene among the sorted ones."""
+    return np.unique(scenes, return_inverse=True)[1].astype(np.int64)
 
 
 def _counted_parts(phase: Phase, trained_with: Sequence[str]) -> list[int]:
@@ -75,15 +82,26 @@ def _counted_parts(phase: Phase, trained_with: Sequence[str]) -> list[int]:
     ]
 
 
-def _rank_tours(name: str, benchmark: Benchmark, rows: Sequence[Row]) -> RankScores:
+def _rank_tours(name: str, benchmark: Benchmark, datasets: Sequence[Sequence[Sequence[Row]]]) -> RankScores:
+    """The number in `name` of tours, from the runs on each data set."""
     if benchmark.tour_scoring is None:
         raise InputError(f"expected episodes of tours to rank by {name!r}, got {benchmark.identity}")
-    found = tour_values([rows], name, benchmark.tour_scoring)
-    if found is None:
-        return RankScores(np.zeros(0), np.zeros(0, np.int64), np.zeros(0), None)
-    scenes = np.unique([scene for scene, _ in found.names], return_inverse=True)[1].astype(np.int64)
-    estimate = estimate_tour_values(found, str(benchmark.identity), name)
-    return RankScores(found.values, scenes, found.weights, estimate)
+    found = []
+    for runs in datasets:
+        values = tour_values(runs, name, benchmark.tour_scoring)
+        if values is None:
+            return RankScores(np.zeros(0), np.zeros(0, np.int64), np.zeros(0), None)
+        found.append(values)
+    together = TourValues(
+        tuple(tour for one in found for tour in one.names),
+        tuple(episodes for one in found for episodes in one.episodes),
+        np.concatenate([one.values for one in found])[np.newaxis],
+        np.concatenate([one.weights for one in found]),
+    )
+    estimate = estimate_tour_values(together, str(benchmark.identity), name)
+    return RankScores(
+        together.values, _label([scene for scene, _ in together.names]), together.weights, estimate
+    )
 
 
 def pack_scores(scores: RankScores) -> bytes:
