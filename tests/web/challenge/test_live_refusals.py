@@ -127,6 +127,17 @@ def test_sensors_and_privileges_of_the_track(server, tmp_path) -> None:
     assert run.wait().state == "finished"
 
 
+def test_a_track_gives_no_sensor_of_another_protocol(server, tmp_path) -> None:
+    """Where a challenge has PointNav, too, its tracks may name the sensor that leads to the goal."""
+    sensors = ("objectgoal", "pointgoal_with_gps_compass")
+    phase = {"protocol": "objectnav-habitat2020-v1", "grace_seconds": 1.0}
+    run = LiveThread(make_order(tmp_path, track=Track(name="all", sensors=sensors), phase=phase))
+    server.worker = run.address
+    with stream(server, msgspec.structs.replace(HELLO, sensors=sensors)) as socket:
+        assert refusal(socket) == "sensor"
+    assert run.wait().state == "left"
+
+
 @pytest.mark.parametrize(
     ("frame", "code"),
     [

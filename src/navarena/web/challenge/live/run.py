@@ -230,7 +230,7 @@ def _welcome(order: LiveOrder, hello: Hello, session: str, resumed: bool, awaite
     """The answer to `hello`; raises StreamError for what its track does not allow."""
     choose_codec(hello.codecs)
     task = get_task(order.phase.protocol)
-    allowed = order.track.sensors or task.sensors
+    allowed = [name for name in task.sensors if name in (order.track.sensors or task.sensors)]
     asked = dict.fromkeys((*hello.sensors, *(hello.calibration_sensors or ())))
     if beyond := [name for name in asked if name not in allowed]:
         raise StreamError(
