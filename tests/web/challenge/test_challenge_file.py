@@ -86,6 +86,7 @@ def test_hashes_of_files(tmp_path: Path) -> None:
 
 
 SEED = 'private_seed = "x.seed"\n'
+HIDDEN = 'accepts = ["live"]\nprivate_seed = "1.seed"\nper_scene = 1\n'
 BAD = {
     "no TOML": ("name = ", "is no TOML"),
     "no phases": ('name = "x"\nphases = []\n', "expected each phase once and at least one, got none"),
@@ -97,9 +98,17 @@ BAD = {
         GOOD.replace("mini", "maxi", 2).replace("maxival", "minival"),
         "unknown split 'maxi'",
     ),
+    "an unknown dataset": (
+        GOOD + 'datasets = ["housess-v1"]\n',
+        "unknown dataset 'housess-v1'. Did you mean 'houses-v1'?",
+    ),
     "an unknown metric": (GOOD + 'rank_by = "spk"\n', "Did you mean 'spl'"),
     "a metric of others": (GOOD + 'rank_by = "ppl"\n', "unknown metric 'ppl'"),
     "a metric of tours": (GOOD + 'rank_by = "t_ndtw"\n', "which has no tours"),
+    "a metric without a better end": (
+        GOOD + 'rank_by = "num_actions"\n',
+        "expected a metric to rank by of which more or less is better, got 'num_actions'",
+    ),
     "unseen without a suite": (GOOD + 'rank_by = "unseen_mean:spl"\n', "expected a suite of corruptions"),
     "an unknown suite": (GOOD + 'suite = "x"\n', "unknown suite 'x'"),
     "a suite and more": (
@@ -123,9 +132,18 @@ BAD = {
     ),
     "shown already": (GOOD + "reveals = 2026-02-01T00:00:00Z\n", 'expected board = "hidden"'),
     "overlapping phases": (GOOD + PHASE.format("again", "mini"), "'minival' and 'again', which overlap"),
+    "overlapping phases by other names": (
+        GOOD + PHASE.format("again", "mini") + 'datasets = ["houses-v1"]\n',
+        "'minival' and 'again', which overlap",
+    ),
     "files of graphs elsewhere": (GOOD + 'scenes = "x"\n', "expected no scenes for pointnav-v1, got 'x'"),
     "hidden episodes by log": (GOOD + SEED + "per_scene = 1\n", "a log can only be made of episodes"),
     "no number of episodes": (GOOD + SEED + 'accepts = ["live"]\n', "with per_scene, got none"),
+    "hidden episodes in no scenes": (
+        GOOD.replace("pointnav-v1", "robustnav-pointnav-v1") + HIDDEN,
+        "unknown split of robothor-like-v1 'mini'",
+    ),
+    "hidden paths in no scenes": (GOOD.replace("pointnav-v1", "r2r-ce-v1") + HIDDEN, "unknown scene set"),
     "no seed": (GOOD + SEED + 'accepts = ["live"]\nper_scene = 1\n', "x.seed does not exist"),
     "per_scene of nobody": (GOOD + "per_scene = 1\n", "expected private_seed beside per_scene"),
     "no episodes": (GOOD + "episodes = 0\n", "expected episodes of at least 1, got 0"),
@@ -138,6 +156,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
     text, message = BAD[name]
+    (tmp_path / "1.seed").write_text("1")
     with pytest.raises(InputError) as caught:
         load(tmp_path, text)
     assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -10,13 +10,21 @@ from typing import Any
 
 import msgspec
 
-from navarena.core.errors import FileError, InputError, NavarenaError, require_name, unknown_name
+from navarena.core.errors import (
+    FileError,
+    InputError,
+    NavarenaError,
+    UnknownNameError,
+    require_name,
+    unknown_name,
+)
 from navarena.core.files import read_text
 from navarena.corruptions.catalog import write_corruption
 from navarena.corruptions.suites import SUITES
 from navarena.episodes.catalog import get_recipe, split_sizes
-from navarena.metrics.catalog import TOUR_METRICS
-from navarena.scenes.catalog import SCENE_SETS
+from navarena.evaluation.benchmark import is_scene
+from navarena.metrics.catalog import TOUR_METRICS, get_metric
+from navarena.scenes.catalog import SCENE_SETS, scene_ids
 from navarena.tasks.catalog import get_task
 from navarena.tasks.graphs.task import GraphTask
 from navarena.web.challenge.graph_phases import require_graph_phase
@@ -139,6 +147,11 @@ def _require_rules(phase: Phase) -> None:
     """Check a phase's parts and ranking rules."""
     task = get_task(phase.protocol)
     require_name("metric", phase.rank_metric, (*task.metrics, *task.common_metrics, *TOUR_METRICS))
+    if get_metric(phase.rank_metric).better is None:
+        raise InputError(
+            f"expected a metric to rank by of which more or less is better, got {phase.rank_metric!r}; "
+            "choose another, such as success"
+        )
     if phase.rank_metric in TOUR_METRICS and task.tour_scoring is None:
         raise InputError(
             f"expected a metric of episodes for {phase.protocol}, which has no tours, got "
@@ -162,12 +175,20 @@ def _require_rules(phase: Phase) -> None:
     for name in ("scenes", "tours"):
         if getattr(phase, name) is not None:
             raise InputError(f"expected no {name} for {phase.protocol}, got {getattr(phase, name)!r}")
-    for dataset in phase.datasets if phase.new_houses is None else ():
-        if dataset in SCENE_SETS:
-            require_name("split", phase.split, split_sizes(dataset, get_recipe(phase.protocol)))
-    if not phase.datasets and phase.new_houses is None:
-        recipe = get_recipe(phase.protocol)
-        require_name("split", phase.split, split_sizes(recipe.default_dataset, recipe))
+    if phase.is_hidden:  # made in scenes, not read
+        return
+    recipe = get_recipe(phase.protocol)
+    for dataset in _datasets_of(phase):
+        if dataset in SCENE_SETS or dataset == recipe.default_dataset:
+            require_name("split", phase.split, split_sizes(dataset, recipe))
+        elif not is_scene(dataset) and not Path(str(phase.find_file(dataset))).exists():
+            error = unknown_name("dataset", dataset, SCENE_SETS.names())
+            raise UnknownNameError(f"{error}; or name an episode file beside the challenge file")
+
+
+def _datasets_of(phase: Phase) -> tuple[str, ...]:
+    """The data sets of a phase, the protocol's own where it names none."""
+    return phase.datasets or (get_recipe(phase.protocol).default_dataset,)
 
 
 def _require_hidden(challenge: Challenge, phase: Phase) -> None:
@@ -184,6 +205,9 @@ def _require_hidden(challenge: Challenge, phase: Phase) -> None:
         )
     if phase.per_scene is None:
         raise InputError("expected hidden episodes (private_seed) with per_scene, got none")
+    if phase.new_houses is None:
+        for dataset in _datasets_of(phase):
+            scene_ids(dataset, phase.split)
     read_private_seed(challenge, phase)
 
 
@@ -246,8 +270,8 @@ def require_times(phases: Sequence[Phase]) -> None:
 
 def _episodes_of(phase: Phase) -> tuple[object, ...]:
     return (
-        phase.protocol, phase.split, phase.datasets, phase.episodes, phase.private_seed, phase.corruptions,
-        phase.suite, phase.scenes, phase.tours,
+        phase.protocol, phase.split, _datasets_of(phase), phase.episodes, phase.private_seed,
+        phase.corruptions, phase.suite, phase.scenes, phase.tours,
     )  # fmt: skip
 
 
