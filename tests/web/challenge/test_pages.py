@@ -14,21 +14,26 @@ pytest.importorskip("fastapi")
 
 import msgspec  # noqa: E402
 
+from navarena.evaluation.records.results import summarize  # noqa: E402
 from navarena.web.challenge.accounts.sessions import COOKIE, FORM_COOKIE  # noqa: E402
 from navarena.web.challenge.pages.site import (  # noqa: E402
     format_number,
     is_link,
     render_markdown,
 )
+from navarena.web.challenge.settings import Phase  # noqa: E402
 from navarena.web.challenge.storage.models import Job, ScoreRow, Submission, UploadChunk, User  # noqa: E402
 
 from .made import (  # noqa: E402
     CHALLENGE,
+    IDENTITY,
+    METRICS,
     PASSWORD,
     add_submission,
     form_secret,
     make_application,
     make_client,
+    make_rows,
     make_service,
     sign_in,
 )
@@ -166,6 +171,30 @@ def test_the_board_has_ranks_intervals_and_sections(tmp_path: Path) -> None:
     spl = view["sections"][0]["rows"][0]["metrics"]["spl"]
     assert spl["low"] < spl["mean"] < spl["high"] and spl["n"] == 40
     assert {"success", "spl", "distance_to_goal"} == set(view["sections"][0]["rows"][0]["metrics"])
+
+
+def test_the_column_of_the_ranks_shows_what_they_are_made_of(tmp_path: Path) -> None:
+    """Means over episodes, whatever is pooled over sub-tasks beside them; of several runs each one's."""
+    (tmp_path / "one").mkdir()
+    service, client = world(tmp_path / "one")
+    summary = msgspec.to_builtins(summarize(make_rows(0.7, "x"), IDENTITY, "made", METRICS))
+    spl = summary["metrics"]["spl"]
+    pooled = {name: {**spl, "mean": 0.125} for name in ("spl", "image_spl")}
+    add_submission(service, "open", "Team A", 0.7, summary={"parts": [{**summary, "pooled": pooled}]})
+    view = client.get("/api/v1/pages/phases/open").json()
+    shown = view["sections"][0]["rows"][0]["metrics"]
+    assert (shown["spl"]["mean"], shown["image_spl"]["mean"]) == (spl["mean"], 0.125)
+
+    phase = Phase(name="open", protocol="ir2r-ce-v1", split="mini", rank_by="t_ndtw", datasets=("a", "b"))
+    service, client = world(tmp_path, msgspec.structs.replace(CHALLENGE, phases=(phase,)))
+    parts = [
+        {**summary, "tours": {"metrics": {"t_ndtw": {**spl, "title": "t-nDTW", "mean": mean}}}}
+        for mean in (0.25, 0.75)
+    ]
+    add_submission(service, "open", "Team A", 0.5, summary={"parts": parts})
+    view = client.get("/api/v1/pages/phases/open").json()
+    shown = view["sections"][0]["rows"][0]["metrics"]
+    assert {name: one["mean"] for name, one in shown.items() if name != "t_ndtw"} == {"a": 0.25, "b": 0.75}
 
 
 def test_boards_can_be_sorted_filtered_and_paged(tmp_path: Path) -> None:

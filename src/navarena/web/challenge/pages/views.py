@@ -198,17 +198,22 @@ def _summaries(phase: Phase, summary: dict[str, Any] | None) -> dict[str, dict[s
     """Column -> MetricSummary: all metrics of a single run, or the rank metric of each of several."""
     parts = (summary or {}).get("parts") or []
     if len(parts) == 1:
-        held = dict(parts[0]["metrics"])
-        for name, pooled in (parts[0].get("pooled") or {}).items():
-            held[name] = pooled
-        return {**((parts[0].get("tours") or {}).get("metrics") or {}), **held}
+        held = _metrics_of(parts[0])
+        # ranks are made of means over episodes
+        pooled = {name: one for name, one in parts[0].get("pooled", {}).items() if name != phase.rank_by}
+        return {**held, **pooled}
     found = {}
     for part, one in zip(phase.parts, parts):
-        held = one["metrics"].get(phase.rank_metric)
-        if held is not None:
+        ranked = _metrics_of(one).get(phase.rank_metric)
+        if ranked is not None:
             name = ", ".join(filter(None, (part.dataset, " + ".join(part.corruptions)))) or "clean"
-            found[name] = {**held, "title": name}
+            found[name] = {**ranked, "title": name}
     return found
+
+
+def _metrics_of(part: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Name -> MetricSummary of a run, those over tours included."""
+    return {**((part.get("tours") or {}).get("metrics") or {}), **part["metrics"]}
 
 
 def sort_places(phase: Phase, places: tuple[Place, ...], sort: str) -> list[Place]:
