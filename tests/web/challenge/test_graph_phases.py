@@ -1,5 +1,6 @@
 """Phases on navigation graphs: their files, and logs that are executed on them again."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from navarena.evaluation import EvaluationSettings, evaluate, read_summary
 from navarena.web.challenge.app import make_app
 from navarena.web.challenge.challenge_file import load_challenge
 from navarena.web.challenge.settings import hash_rules, hash_settings
+from navarena.web.challenge.storage.engine import sqlite_address
 from navarena.web.challenge.worker import Worker
 
 from .log_files import Log, pack
@@ -92,6 +94,33 @@ def test_logs_are_executed_again_on_graphs(places: tuple[Path, Path], tours: boo
     rank = local.tours.metrics["t_ndtw"] if tours and local.tours else local.metrics["spl"]
     assert found["rank_mean"] == rank.mean
     assert (other["state"], other["error"]["code"]) == ("refused", "other_numbers")
+
+
+def test_a_board_holds_scores_of_the_same_episodes(
+    places: tuple[Path, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where a host puts another file in the place of a phase's, no submission is verified on it."""
+    run = make_graph_run(places[0], tours=False)
+    database = sqlite_address(tmp_path / "test.sqlite")
+    service = open_test_service(places[1], GRAPHS, database)
+    token, *_ = add_account(service.storage, "ann")
+    states = []
+    for folder, sent in ((places[1], run), (tmp_path / "changed", None)):
+        if sent is None:
+            folder.mkdir()
+            write_sources(folder, tours=True)
+            changed = [item | {"heading": 0.5} for item in r2r_items()]
+            (folder / "R2R_val_seen.json.gz").write_bytes(gzip.compress(json.dumps(changed).encode()))
+            sent = make_graph_run(folder, tours=False)
+        service = open_test_service(folder, GRAPHS, database)
+        client = TestClient(make_app(service), headers={"Authorization": f"Bearer {token}"})
+        answer = client.post("/api/v1/phases/paths/submissions", content=pack(sent))
+        assert answer.status_code == 201, answer.text
+        while Worker(service).run_one():
+            pass
+        states.append(client.get(f"/api/v1/submissions/{answer.json()['id']}").json()["state"])
+    assert states == ["verified", "failed"]
+    assert "expected the episodes of the verified submissions, r2r-v1@" in caplog.text
 
 
 def test_files_lie_beside_the_challenge_file(places: tuple[Path, Path]) -> None:

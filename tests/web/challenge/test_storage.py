@@ -15,6 +15,7 @@ from sqlalchemy import inspect, select, text
 
 from navarena.core.errors import InputError, StorageError
 from navarena.web.challenge.service import open_service
+from navarena.web.challenge.settings import hash_rules
 from navarena.web.challenge.storage.engine import Storage, now_ms, open_storage, sqlite_address
 from navarena.web.challenge.storage.jobs import (
     MAX_ATTEMPTS,
@@ -224,7 +225,14 @@ def test_rules_cannot_change_once_there_are_submissions(queued: Storage, tmp_pat
     from navarena.web.challenge.challenge_file import load_challenge
 
     address = queued.engine.url.render_as_string(hide_password=False)
-    changed = load_challenge(write_challenge(tmp_path, MINIVAL.replace("episodes = 6", "episodes = 7")))
-    with pytest.raises(InputError, match="give the changed phase another name"):
+    for other in (MINIVAL.replace("episodes = 6", "episodes = 7"), MINIVAL + 'rank_by = "success"\n'):
+        changed = load_challenge(write_challenge(tmp_path, other))
+        with pytest.raises(InputError, match="give the changed phase another name"):
+            open_service(changed, address)
+    renamed = load_challenge(write_challenge(tmp_path, MINIVAL + 'title = "New"\n'))
+    open_service(renamed, address)
+    with queued.write() as session:  # as earlier versions wrote it
+        session.scalars(select(PhaseRow)).one().content_hash = hash_rules(renamed.phases[0], with_ranks=False)
+    open_service(renamed, address)
+    with pytest.raises(InputError, match="another rank_by"):
         open_service(changed, address)
-    open_service(load_challenge(write_challenge(tmp_path, MINIVAL + 'title = "New"\n')), address)

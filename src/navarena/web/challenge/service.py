@@ -66,10 +66,11 @@ def _register(session: Session, challenge: Challenge) -> None:
             row.phases.append(PhaseRow(slug=phase.name, content_hash=rules))
             continue
         used = session.scalar(select(exists().where(Submission.phase_id == held.id)))
-        if held.content_hash != rules and used:
+        if held.content_hash not in (rules, hash_rules(phase, with_ranks=False)) and used:
             raise InputError(
                 f"expected the phase {phase.name!r} to be scored as its submissions were, got another "
-                "protocol, other episodes or other corruptions; give the changed phase another name"
+                "protocol, other episodes, other corruptions or another rank_by; give the changed phase "
+                "another name"
             )
         held.content_hash = rules
 

@@ -248,8 +248,11 @@ def hash_settings(settings: Challenge | Phase) -> str:
     return hashlib.sha256(msgspec.json.encode(settings, order="deterministic")).hexdigest()[:16]
 
 
-def hash_rules(phase: Phase) -> str:
-    """16 hex digits over what decides about scores: once a phase has submissions, it cannot change."""
+def hash_rules(phase: Phase, with_ranks: bool = True) -> str:
+    """16 hex digits over what decides about scores: once a phase has submissions, it cannot change.
+
+    with_ranks: whether `rank_by` is among it; databases of earlier versions hold hashes without.
+    """
     deciding = (
         "protocol", "split", "datasets", "episodes", "private_seed", "per_scene", "new_houses", "corruptions",
         "suite", "calibration_steps", "episode_seconds", "step_seconds",
@@ -257,6 +260,8 @@ def hash_rules(phase: Phase) -> str:
     held = {name: getattr(phase, name) for name in deciding}
     # without them a phase has the hash that it had before there were any
     held |= {name: value for name in ("scenes", "tours") if (value := getattr(phase, name)) is not None}
+    if with_ranks:
+        held["rank_by"] = phase.rank_by
     return hashlib.sha256(msgspec.json.encode(held, order="deterministic")).hexdigest()[:16]
 
 

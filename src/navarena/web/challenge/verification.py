@@ -9,9 +9,10 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.core.errors import CheckFailedError
+from navarena.core.errors import CheckFailedError, InputError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark, open_benchmark
+from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row, sort_rows
 from navarena.evaluation.records.results import summarize
 from navarena.evaluation.running.replay import compare_row, execute_actions, is_same_platform, redo_row
@@ -216,7 +217,7 @@ def finish_submission(
         agents: name of the agent in each part.
         trained_with: corruptions that it knows.
 
-    Raises LeaseLostError.
+    Raises LeaseLostError, and InputError for other episodes than those of the phase's verified submissions.
     """
     with storage.read() as session:
         parts = read_scores(session, lease.submission_id, len(benchmarks))
@@ -227,6 +228,7 @@ def finish_submission(
     scores = rank_parts(phase, benchmarks, parts, trained_with)
     with storage.write() as session:
         submission = end_job(session, lease)
+        _require_same_episodes(session, submission, benchmarks)
         submission.state, submission.finished = "verified", now_ms()
         submission.summary = {"parts": summaries}
         submission.rank_values = pack_scores(scores)
@@ -234,6 +236,21 @@ def finish_submission(
             submission.rank_mean = scores.estimate.mean
             submission.rank_low, submission.rank_high = scores.estimate.low, scores.estimate.high
         ask_overviews(session, submission, phase)
+
+
+def _require_same_episodes(session: Session, submission: Submission, benchmarks: Sequence[Benchmark]) -> None:
+    """Raise InputError where files, a seed or navarena were changed since the phase's last verification."""
+    verified = select(Submission.summary).where(
+        Submission.phase_id == submission.phase_id, Submission.state == "verified"
+    )
+    summary = session.scalars(verified.order_by(Submission.finished.desc()).limit(1)).first()
+    for benchmark, part in zip(benchmarks, (summary or {}).get("parts", [])):
+        held = Identity.of(part["identity"])
+        if (held.split, held.hash) != (benchmark.identity.split, benchmark.identity.hash):
+            raise InputError(
+                f"expected the episodes of the verified submissions, {held}, got {benchmark.identity}; "
+                "restore the files, the seed and the version of navarena, or give the phase another name"
+            )
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:
