@@ -109,6 +109,19 @@ def test_a_log_that_is_sent_again_counts_once(team: Team, runs: dict[str, Path])
     assert count(team.service, Submission) == count(team.service, Job) == 1
 
 
+def test_a_log_that_failed_by_the_servers_fault_is_executed_when_sent_again(
+    team: Team, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("navarena.web.challenge.verification.open_parts", lambda phase: 1 / 0)
+        _, sent = team.send(pack(runs["random"]))
+        assert Worker(team.service).run_one()
+    assert team.show(sent["id"])["state"] == "failed"
+    assert team.send(pack(runs["random"])) == (200, {"id": sent["id"], "is_new": False})
+    assert Worker(team.service).run_one()
+    assert team.show(sent["id"])["state"] == "verified"
+
+
 def test_the_log_of_another_team_is_refused(team: Team, runs: dict[str, Path]) -> None:
     other = Team(team.service, "bob")
     assert team.send(pack(runs["random"]))[0] == 201

@@ -79,6 +79,8 @@ def test_a_run_is_submitted_executed_and_shown(
     assert found["rank_mean"] == read_summary(run).metrics["spl"].mean
     assert main(["submit", url, str(run), *flags[:-1]]) == 0
     assert "actions verified, inputs declared" in capsys.readouterr().out
+    assert main(["submit", url, str(run), "--phase", "minival", "--track", "plain", "--no-wait"]) == 0
+    assert "submitted before, on the track all as 'random'; it counts once" in capsys.readouterr().err
 
 
 def test_submissions_that_are_refused(

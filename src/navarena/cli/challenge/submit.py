@@ -13,6 +13,7 @@ from navarena.core.errors import CheckFailedError, InputError, require_extra
 
 if TYPE_CHECKING:
     from navarena.web.challenge.client import Client
+    from navarena.web.challenge.log_format import About
 
 Text = str | None
 
@@ -88,7 +89,7 @@ class Submit:
         from navarena.evaluation.records.record import read_record
 
         if any(path.is_file() for path in self.runs):
-            public_id = self._send_files(client)
+            public_id, about = self._send_files(client)
         elif self.privileged_inputs or self.trained_with:
             raise InputError(
                 "expected --privileged-inputs and --trained-with for results files alone; runs say them"
@@ -101,6 +102,11 @@ class Submit:
             public_id = client.submit_log(self.phase, pack_log(about, self.runs), self.team)
         console.text(f"submitted as {public_id}")
         found = client.submission(public_id)
+        if (found["track"], found["method"]) != (about.track, about.method):
+            console.note(
+                f"the same was submitted before, on the track {found['track']} as {found['method']!r}; it "
+                "counts once and stays there"
+            )
         if not self.no_wait:
             with console.progress(found["episodes"], "the server executes") as progress:
                 done = 0
@@ -110,8 +116,8 @@ class Submit:
         console.result(found)
         return self._tell(console, found)
 
-    def _send_files(self, client: "Client") -> str:
-        """Submit results files; the submission's id."""
+    def _send_files(self, client: "Client") -> tuple[str, "About"]:
+        """Submit results files; the submission's id, and what is said of it."""
         import msgspec
 
         from navarena.web.challenge.trajectory_files import FileClaim, pack_trajectories, read_results_file
@@ -134,7 +140,8 @@ class Submit:
         except msgspec.ValidationError as error:
             raise InputError(f"{error}; give other flags") from error
         members = [found for _, found in files]
-        return client.submit_trajectories(self.phase, pack_trajectories(about, claim, members), self.team)
+        packed = pack_trajectories(about, claim, members)
+        return client.submit_trajectories(self.phase, packed, self.team), about
 
     def _act(self, console: Console, client: "Client", agent: str) -> int:
         """Let `agent` act in a live submission until its end."""
@@ -190,8 +197,8 @@ class Submit:
         console.result(found)
         return self._tell(console, found)
 
-    def _describe(self, challenge: dict[str, Any], agent: str, processor: str) -> Any:
-        """The team's description of the submission (log_format.About)."""
+    def _describe(self, challenge: dict[str, Any], agent: str, processor: str) -> "About":
+        """The team's description of the submission."""
         import msgspec
 
         from navarena.core.errors import require_name

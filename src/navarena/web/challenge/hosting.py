@@ -1,6 +1,6 @@
 """Operations of hosts: close and publish phases, disqualify submissions, run them again."""
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge.accounts.absent import not_found
@@ -8,16 +8,8 @@ from navarena.web.challenge.accounts.audit import record_change
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import now_ms
-from navarena.web.challenge.storage.jobs import add_job
-from navarena.web.challenge.storage.models import (
-    Job,
-    PhaseRow,
-    Recording,
-    ScoreRow,
-    Submission,
-    UploadChunk,
-    User,
-)
+from navarena.web.challenge.storage.jobs import start_again
+from navarena.web.challenge.storage.models import PhaseRow, Submission, UploadChunk, User
 
 LONGEST_REASON = 500
 
@@ -73,13 +65,7 @@ def run_again(session: Session, submission: Submission, phase: Phase, host: User
         raise Refusal("live_run", "a live run cannot be repeated without its agent; ask the team for another")
     if session.scalar(select(UploadChunk.position).where(UploadChunk.submission_id == submission.id)) is None:
         raise Refusal("upload_gone", "what the team has sent is not here any more; ask it for another", 409)
-    session.execute(delete(ScoreRow).where(ScoreRow.submission_id == submission.id))
-    session.execute(delete(Recording).where(Recording.submission_id == submission.id))
-    session.execute(delete(Job).where(Job.submission_id == submission.id))
-    submission.error_code = submission.error_text = None
-    submission.summary = submission.rank_mean = submission.rank_low = submission.rank_high = None
-    submission.rank_values = submission.started = submission.finished = None
-    add_job(session, submission)
+    start_again(session, submission)
     record_change(session, host.name, "submission.rerun", submission.public_id, phase=phase.name)
 
 

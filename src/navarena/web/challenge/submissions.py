@@ -24,7 +24,7 @@ from navarena.web.challenge.log_format import About, RunLog, read_about, read_ru
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Challenge, Kind, Phase, Track
 from navarena.web.challenge.storage.engine import Storage, now_ms
-from navarena.web.challenge.storage.jobs import add_job
+from navarena.web.challenge.storage.jobs import add_job, start_again
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, Submission, Team, UploadChunk
 
 DAY_MS = 24 * 3600 * 1000
@@ -294,7 +294,8 @@ def submit_upload(
         pieces: of the file.
 
     Returns the submission's public id, and whether it is new: a team that sends the same again, because
-    no answer came, gets what it has. Raises Refusal.
+    no answer came, gets what it has; one that failed by a fault of the server is executed again. Raises
+    Refusal.
     """
     try:
         with storage.write() as session:
@@ -308,6 +309,9 @@ def submit_upload(
             if earlier is not None:
                 if earlier.team_id != team_id:
                     raise _copied()
+                if earlier.state in UNCOUNTED:
+                    require_quota(session, phase, row.id, team_id)
+                    start_again(session, earlier)
                 return earlier.public_id, False
             require_quota(session, phase, row.id, team_id)
             submission = _describe(checked, row.id, team_id, user_id)

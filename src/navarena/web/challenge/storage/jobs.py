@@ -10,12 +10,12 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from navarena.core.errors import NavarenaError
 from navarena.web.challenge.storage.engine import Storage, now_ms
-from navarena.web.challenge.storage.models import Job, Recording, Submission
+from navarena.web.challenge.storage.models import Job, Recording, ScoreRow, Submission
 
 LEASE_SECONDS = 60.0
 """That a job stays with a worker which says nothing."""
@@ -53,6 +53,16 @@ def add_job(session: Session, submission: Submission) -> None:
     """Queue `submission` for workers, from its start or its saved progress."""
     submission.state = "queued"
     session.add(Job(kind=submission.kind, submission_id=submission.id, created=now_ms()))
+
+
+def start_again(session: Session, submission: Submission) -> None:
+    """Queue a submission that has ended from its start; its scores and recordings are deleted."""
+    for table in (ScoreRow, Recording, Job):
+        session.execute(delete(table).where(table.submission_id == submission.id))
+    submission.error_code = submission.error_text = None
+    submission.summary = submission.rank_mean = submission.rank_low = submission.rank_high = None
+    submission.rank_values = submission.started = submission.finished = None
+    add_job(session, submission)
 
 
 def take_job(
