@@ -22,7 +22,14 @@ from navarena.web.challenge.pages.site import (  # noqa: E402
     render_markdown,
 )
 from navarena.web.challenge.settings import Phase  # noqa: E402
-from navarena.web.challenge.storage.models import Job, ScoreRow, Submission, UploadChunk, User  # noqa: E402
+from navarena.web.challenge.storage.models import (  # noqa: E402
+    Job,
+    PhaseRow,
+    ScoreRow,
+    Submission,
+    UploadChunk,
+    User,
+)
 
 from .made import (  # noqa: E402
     CHALLENGE,
@@ -309,6 +316,24 @@ def test_a_hidden_board_is_revealed(tmp_path: Path) -> None:
     assert "ours" in reader.get("/phases/secret").text
     client.post("/host/phases/secret/hide", data={"csrf": secret})
     assert "ours" not in reader.get("/phases/secret").text
+
+
+def test_hidden_corruptions_are_told_with_the_board(tmp_path: Path) -> None:
+    phase = Phase(
+        name="secret", protocol="pointnav-v1", split="mini", board="hidden", suite="severity-5",
+        hide_corruptions=True,
+    )  # fmt: skip
+    service, client = world(tmp_path, msgspec.structs.replace(CHALLENGE, phases=(phase,)))
+    part = msgspec.to_builtins(summarize(make_rows(0.7, "x"), IDENTITY, "made", METRICS))
+    made = add_submission(service, "secret", "Team A", 0.7, summary={"parts": [part] * len(phase.parts)})
+    sign_in(client, "ada")
+    path = f"/api/v1/pages/submissions/{made}"
+    assert "spatter" not in client.get(path).text and "spatter" not in client.get(f"/submissions/{made}").text
+    with service.storage.write() as session:
+        session.query(PhaseRow).one().revealed = 1
+    assert [one["corruptions"] for one in client.get(path).json()["parts"]] == [
+        list(one.corruptions) for one in phase.parts
+    ]
 
 
 def test_progress_shows_scores_so_far_on_open_splits_alone(tmp_path: Path) -> None:

@@ -138,10 +138,9 @@ def _view_part(
             tables.append(view_table("By scene", group_table("scene", break_down(rows, SCENE, metrics))))
             if inside and any(row.failed for row in rows):
                 tables.append(view_table("Errors of the agent", broken_table(rows)))
-    named = [] if phase.hide_corruptions and not visitor.is_host else list(part.corruptions)
     return {
         "dataset": part.dataset,
-        "corruptions": named,
+        "corruptions": list(part.corruptions),
         "episodes": summary.episodes,
         "scenes": summary.scenes,
         "statuses": dict(summary.statuses),
