@@ -12,6 +12,8 @@ from navarena.episodes.dataset import load_episode_file
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 
+HOUSE = "houses-v1/val/00000"
+
 
 @pytest.fixture(scope="module")
 def dungeon(dungeon_folder):
@@ -78,6 +80,19 @@ def test_the_expert_solves_all_of_them(made):
         (["make", "pointnav-v1", "--scene", "nowhere.obj", "--out", "x.json"], "nowhere.obj"),
         (["make", "pointnav-v1", "--split", "mini", "--per-scene", "0", "--out", "x.json"], "at least one"),
         (["make", "pointnav-v1", "--split", "mini", "--layout", "multon", "--out", "x.json"], "'multion'"),
+        (["make", "pointnav-v1", "--split", "train", "--out", "x.json"], "expected --per-scene for 'train'"),
+        (["make", "pointnav-v1", "--split", "mini", "--up", "z", "--out", "x.json"], "with a mesh file"),
+        (
+            ["make", "pointnav-v1", "--scene", HOUSE, "--scale", "2", "--out", "x.json"],
+            "a mesh file for options",
+        ),
+        (
+            ["make", "pointnav-v1", "--scene", HOUSE, "--dataset", "a", "--out", "x.json"],
+            "--dataset with --split",
+        ),
+        (["make", "pointnav-v1+objects=3", "--split", "mini", "--out", "x.json"], "unknown option 'objects'"),
+        (["make", "goat-v1+objects=3", "--split", "mini", "--out", "x.json"], "unknown option 'objects'"),
+        (["make", "r2r-ce-v1", "--split", "mini", "--out", "x.json"], "navarena tours houses SPLIT"),
         (["info", "nowhere.json"], "does not exist"),
     ],
 )

@@ -8,6 +8,8 @@ import pytest
 from flat import draw_flat
 from navarena.core.errors import InputError, SceneError, UnknownNameError
 from navarena.core.seeding import make_generator
+from navarena.episodes.catalog import load_episodes
+from navarena.episodes.dataset import EpisodeDataset, save_episodes
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_tours import (
@@ -114,6 +116,15 @@ def test_tours_are_built_from_ids(episodes):
     assert group_tours(tour) == [tour]
     with pytest.raises(InputError, match="'nobody'"):
         list_tours({"flat": [["nobody"]]}, episodes, "val")
+
+
+def test_a_file_keeps_its_tours(tmp_path, episodes):
+    toured = tuple(replace(one, tour_id=str(k // 2)) for k, one in enumerate(episodes[3::-1]))
+    file = tmp_path / "tours.json"
+    save_episodes(EpisodeDataset("ir2r-ce-v1", "own", "own", toured), file)
+    assert load_episodes("ir2r-ce-v1+oracle_radius=0.5", dataset=file).episodes == toured
+    with pytest.raises(InputError, match="expected episodes of 'r2r-ce-v1', got those of 'ir2r-ce-v1'"):
+        load_episodes("r2r-ce-v1", dataset=file)
 
 
 def test_a_tour_lies_in_one_scene_and_has_instructions():

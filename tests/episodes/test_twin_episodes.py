@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import InputError
+from navarena.episodes import lazy
+from navarena.episodes.catalog import make_split
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
 from navarena.episodes.twins import TwinEpisodes, to_twins
 from navarena.scenes.apartments import TWIN_CORRUPTIONS
 from navarena.scenes.catalog import scene_corruptions
+from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR
 from navarena.simulation.world import open_world
 from navarena.tasks.catalog import get_task
 from navarena.tasks.corruption_checks import keep_applicable, require_applicable
+
+from .counting import Counting
 
 
 def apartment_episodes() -> EpisodeDataset:
@@ -44,6 +49,13 @@ def test_training_episodes_are_paired_as_they_are_read():
     read = TwinEpisodes(apartment_episodes().episodes)
     assert [episode.episode_id for episode in read[1:]] == ["1", "2"] == [read[1].episode_id, "2"]
     assert [episode.scene_id for episode in read] == [f"robothor-like-v1-twin/val/0000{k}" for k in range(3)]
+
+
+def test_what_is_drawn_for_twins_is_drawn_for_apartments(monkeypatch):
+    monkeypatch.setattr(lazy, "open_world", lambda scene, body: scene)
+    for options in ({}, {"per_scene": 1, "seed": 3}):
+        own, twins = (make_split(Counting(), "mini", name, **options) for name in (APARTMENT_SET, TWIN_SET))
+        assert twins == to_twins(own) and len(own) == 10 * options.get("per_scene", 4)
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
 """Every episode list there is: by protocol, data set and split, or by file."""
 
-import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -26,11 +25,10 @@ from navarena.episodes.exchange.multion import MULTION
 from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
 from navarena.episodes.house_tours import order_dataset, read_file_tours
 from navarena.episodes.lazy import SceneEpisodes
-from navarena.episodes.multi_on import MultiOnRecipe, require_multi_goal
+from navarena.episodes.multi_on import CountedEpisodes, MultiOnRecipe
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
-from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
 from navarena.episodes.tours import find_split
 from navarena.episodes.twins import to_twins
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
@@ -152,13 +150,17 @@ def load_episodes(
             f"{named_id}"
         )
     if isinstance(recipe, TourRecipe):
+        if tours is None and Path(name).is_file() and is_own_file(Path(name)):
+            listed = load_episode_file(Path(name))
+            if listed.protocol_id == protocol_id:
+                return listed
         single = load_episodes(recipe.protocol_id, split, dataset)
         if tours is not None:
             named = find_split(Path(tours), single.split, split)
             return replace(read_file_tours(single, Path(tours), named), protocol_id=protocol_id)
         if name == ROUTE_SET:
             single = load_routes(split, whole=True)
-        return replace(order_dataset(single, recipe.embodiment), protocol_id=protocol_id)
+        return order_tours(single, protocol_id)
     if name not in SCENE_SETS and not is_listed:
         raise InputError(
             f"expected a set of scenes to draw episodes in for {named_id!r}, got {name!r}; leave out "
@@ -169,7 +171,7 @@ def load_episodes(
     if _is_file(name) or (name not in SCENE_SETS and Path(name).is_dir()):
         listed = _load_file(Path(name), protocol_id)
         if isinstance(recipe, MultiOnRecipe):
-            return replace(listed, episodes=CountedEpisodes(listed, recipe.goals, name))
+            return replace(listed, episodes=CountedEpisodes(listed, recipe.goals, name, RECIPES.names()))
         return listed
     if name not in SCENE_SETS:
         error = unknown_name("dataset", name, SCENE_SETS.names())
@@ -199,7 +201,15 @@ def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
 
 
 def split_scenes(split: str, dataset: str, recipe: EpisodeRecipe | None = None) -> list[str]:
-    """The scenes of the episodes of a split; raises UnknownNameError for an unknown split."""
+    """The scenes of the episodes of a split.
+
+    Raises UnknownNameError for an unknown split, InputError for instructions, which are drawn elsewhere.
+    """
+    if dataset == ROUTE_SET:
+        raise InputError(
+            f"expected a set of scenes to draw episodes in, got {ROUTE_SET!r}; write one of its splits with: "
+            "navarena tours houses SPLIT --out FOLDER, or choose of " + ", ".join(SCENE_SETS.names())
+        )
     sizes = split_sizes(dataset, recipe)
     size = sizes[require_name("split", split, sizes)]
     whole = size.scenes is not None or size.sample is not None or size.rest is not None
@@ -212,18 +222,36 @@ def make_split(
     dataset: str,
     progress: Callable[[int], None] = lambda done: None,
     workers: int = 1,
+    per_scene: int | None = None,
+    seed: int = 0,
 ) -> EpisodeDataset:
     """The episodes of a split as the recipe makes them, from the cache where it has made them before.
 
-    Of a training split they are made when they are read. Raises UnknownNameError for an unknown split.
+    Of a training split they are made when they are read; those in twins are those of the apartments.
+
+    Args:
+        recipe: makes them.
+        split: of the data set.
+        dataset: name of a set of scenes.
+        progress: called with the number of scenes done since the last call.
+        workers: processes that share the scenes; the episodes do not depend on it.
+        per_scene: the first so many of each of the split's scenes, in the place of its own choice.
+        seed: another seed, other episodes in the same scenes.
+
+    Raises as `split_scenes`, and InputError for a number below 1.
     """
+    if dataset == TWIN_SET:
+        return to_twins(make_split(recipe, split, APARTMENT_SET, progress, workers, per_scene, seed))
     sizes = split_sizes(dataset, recipe)
     size = sizes[require_name("split", split, sizes)]
-    stream = Stream(dataset, size.part_of or split)
+    if per_scene is not None:
+        size = SplitSize(per_scene, size.part_of)
+    stream = Stream(dataset, size.part_of or split, seed)
     scenes = split_scenes(split, dataset, recipe)
+    _require_counts(scenes, size.per_scene, workers)
     made = SceneEpisodes(recipe, scenes, size.per_scene, stream, size.block)
     if size.block is not None:
-        return EpisodeDataset(recipe.protocol_id, dataset, split, made, recipe_hash=made.recipe_hash)
+        return EpisodeDataset(recipe.protocol_id, dataset, split, made, seed, recipe_hash=made.recipe_hash)
     made.make_all(workers, progress)
     episodes = tuple(made)
     if size.sample is not None:
@@ -231,7 +259,7 @@ def make_split(
     if size.rest is not None:
         left = set(range(len(episodes))).difference(choose_stratified(episodes, size.rest))
         episodes = tuple(episodes[row] for row in sorted(left))
-    return EpisodeDataset(recipe.protocol_id, dataset, split, episodes, dropped=made.dropped)
+    return EpisodeDataset(recipe.protocol_id, dataset, split, episodes, seed, made.dropped)
 
 
 def make_episodes(
@@ -260,22 +288,42 @@ def make_episodes(
         progress: called with the number of scenes done since the last call.
         workers: processes that share the scenes; the episodes do not depend on it.
 
-    Raises UnknownNameError, FileError or SceneError for a scene that cannot serve.
+    Raises UnknownNameError, FileError or SceneError for a scene that cannot serve, InputError for up axis
+    or scale of what is no mesh file.
     """
+    _require_counts(scenes, per_scene, workers)
+    named = [_name_scene(scene, up_axis, scale) for scene in scenes]
+    recipe = get_recipe(protocol_id)
+    lazy = SceneEpisodes(recipe, named, per_scene, Stream(name, split, seed))
+    lazy.make_all(workers, progress)
+    made = EpisodeDataset(recipe.protocol_id, name, split, tuple(lazy), seed, lazy.dropped)
+    return order_tours(made, protocol_id)
+
+
+def order_tours(dataset: EpisodeDataset, protocol_id: str) -> EpisodeDataset:
+    """The episodes as those of a protocol: tour by tour, where it has tours.
+
+    Raises InputError when no two paths of any scene can follow each other.
+    """
+    recipe = get_recipe(protocol_id)
+    ordered = order_dataset(dataset, recipe.embodiment) if isinstance(recipe, TourRecipe) else dataset
+    return replace(ordered, protocol_id=base_protocol(protocol_id))
+
+
+def _require_counts(scenes: Sequence[str], per_scene: int, workers: int) -> None:
     if per_scene < 1 or not scenes or workers < 1:
         raise InputError(
             f"expected at least one scene, one episode in each and one worker, got {len(scenes)} scenes, "
             f"{per_scene} episodes and {workers} workers"
         )
-    named = [
-        join_reference(*split_reference(scene, up_axis, scale)) if is_file_path(scene) else scene
-        for scene in scenes
-    ]
-    recipe = get_recipe(protocol_id)
-    lazy = SceneEpisodes(recipe, named, per_scene, Stream(name, split, seed))
-    lazy.make_all(workers, progress)
-    made = EpisodeDataset(base_protocol(protocol_id), name, split, tuple(lazy), seed, lazy.dropped)
-    return order_dataset(made, recipe.embodiment) if isinstance(recipe, TourRecipe) else made
+
+
+def _name_scene(scene: str, up_axis: str, scale: float) -> str:
+    """The scene with the options by which its mesh file is read."""
+    named = join_reference(*split_reference(scene, up_axis, scale))
+    if named != scene and not is_file_path(scene):
+        raise InputError(f"expected a mesh file for options of mesh files, got {scene!r}; leave them out")
+    return named
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:
@@ -332,44 +380,6 @@ def _compare_numbers(file: EpisodeFile, protocol_id: str) -> None:
             EpisodeFileWarning,
             stacklevel=2,
         )
-
-
-class CountedEpisodes(EpisodeSequence):
-    """The episodes of a file of MultiON; one with another number of goals is refused when it is read.
-
-    Args:
-        dataset: as the file has it.
-        goals: that each episode must have, else InputError names the protocol to use.
-        path: of the file.
-    """
-
-    def __init__(self, dataset: EpisodeDataset, goals: int, path: str) -> None:
-        self._dataset, self._goals, self._path = dataset, goals, path
-
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __iter__(self) -> Iterator[Episode]:
-        return map(self._check, self._dataset.episodes)
-
-    def episode_at(self, row: int) -> Episode:
-        return self._check(self._dataset.episodes[row])
-
-    def scene_rows(self) -> Mapping[str, SceneRows]:
-        """Scene id -> rows of its episodes."""
-        return scene_rows(self._dataset.episodes)
-
-    def _check(self, episode: Episode) -> Episode:
-        count = len(require_multi_goal(episode).objects)
-        if count != self._goals:
-            named = self._dataset.protocol_id
-            other = re.sub(r"\d+on", f"{count}on", named)
-            use = other if other in RECIPES else f"{named}+objects={count}"
-            raise InputError(
-                f"expected {self._goals} goals in each episode, got {count} in {episode.episode_id!r} of "
-                f"{self._path}; use {use}"
-            )
-        return episode
 
 
 def _load_file(path: Path, protocol_id: str) -> EpisodeDataset:

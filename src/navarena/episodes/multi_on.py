@@ -1,6 +1,7 @@
 """Episodes of MultiON: a random start and goals that follow one another at 2 to 20 m."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator, scene_name
+from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
@@ -19,6 +21,7 @@ from navarena.episodes.sampling import (
     sample_places,
     sample_yaws,
 )
+from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.planning import ActionPlanner, Query, follow_plans
@@ -256,3 +259,42 @@ def require_multi_goal(episode: Episode) -> MultiGoal:
             f"{type(episode.goal).__name__}; choose episodes of the protocol's own task"
         )
     return episode.goal
+
+
+class CountedEpisodes(EpisodeSequence):
+    """The episodes of a file of MultiON; one with another number of goals is refused when it is read.
+
+    Args:
+        dataset: as the file has it.
+        goals: that each episode must have, else InputError names the protocol to use.
+        path: of the file.
+        protocols: ids that may be named.
+    """
+
+    def __init__(self, dataset: EpisodeDataset, goals: int, path: str, protocols: Container[str]) -> None:
+        self._dataset, self._goals, self._path, self._protocols = dataset, goals, path, protocols
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(self._check, self._dataset.episodes)
+
+    def episode_at(self, row: int) -> Episode:
+        return self._check(self._dataset.episodes[row])
+
+    def scene_rows(self) -> Mapping[str, SceneRows]:
+        """Scene id -> rows of its episodes."""
+        return scene_rows(self._dataset.episodes)
+
+    def _check(self, episode: Episode) -> Episode:
+        count = len(require_multi_goal(episode).objects)
+        if count != self._goals:
+            named = self._dataset.protocol_id
+            other = re.sub(r"\d+on", f"{count}on", named)
+            use = other if other in self._protocols else f"{named}+objects={count}"
+            raise InputError(
+                f"expected {self._goals} goals in each episode, got {count} in {episode.episode_id!r} of "
+                f"{self._path}; use {use}"
+            )
+        return episode

@@ -14,7 +14,14 @@ import tyro
 from navarena.cli.console import Console, count_of
 from navarena.cli.episodes.sources import DEFAULT_PROTOCOL, is_community_file, load_own
 from navarena.core.errors import InputError, require_name
-from navarena.episodes.catalog import get_recipe, make_episodes, make_split, split_scenes
+from navarena.episodes.catalog import (
+    get_recipe,
+    make_episodes,
+    make_split,
+    order_tours,
+    split_scenes,
+    split_sizes,
+)
 from navarena.episodes.dataset import FORMAT, EpisodeDataset, save_episodes
 from navarena.episodes.episode import Episode
 from navarena.episodes.errata import Erratum, find_errata
@@ -30,8 +37,9 @@ from navarena.episodes.goals import Position
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.statistics import Statistics, compute_statistics
-from navarena.scenes.catalog import scene_ids
+from navarena.scenes.catalog import SCENE_SETS, scene_ids
 from navarena.simulation.world import WorldCache, open_world
+from navarena.tasks.catalog import get_task
 
 CUSTOM = "custom"
 """Data set and split of episodes in a scene of the user's choice."""
@@ -98,20 +106,43 @@ class EpisodesMake:
 
     def _make(self, console: Console) -> EpisodeDataset:
         """The episodes: the split as it is published, or what the flags ask for."""
+        get_task(self.protocol)  # refuses options that the protocol does not have
         recipe = get_recipe(self.protocol)
         name = self.dataset or recipe.default_dataset
-        split = CUSTOM if self.split is None else self.split
-        if self.split is not None and self.per_scene is None and self.seed == 0:
-            with console.progress(len(split_scenes(split, name, recipe)), "scenes") as progress:
-                return make_split(recipe, split, name, progress.advance, self.workers)
-        scenes = [str(self.scene)] if self.split is None else scene_ids(name, split)
+        if self.split is None:
+            if self.dataset is not None:
+                raise InputError(f"expected --dataset with --split, got {name!r} with --scene; leave it out")
+            return self._make_in(console, [str(self.scene)], CUSTOM, CUSTOM)
+        sizes = split_sizes(name, recipe)
+        if self.split not in sizes and name in SCENE_SETS:
+            require_name("split", self.split, {**sizes, **SCENE_SETS.get(name).splits})
+        if self.split not in sizes:
+            return self._make_in(console, scene_ids(name, self.split), name, self.split)
+        if (self.up, self.scale) != ("y", 1.0):
+            raise InputError(
+                "expected --up and --scale with a mesh file as --scene, got --split; leave them out"
+            )
+        size = sizes[self.split]
+        if size.block is not None and self.per_scene is None:
+            raise InputError(
+                f"expected --per-scene for {self.split!r}, got none: its {size.per_scene:,} episodes of each "
+                "scene are made when they are read"
+            )
+        with console.progress(len(split_scenes(self.split, name, recipe)), "scenes") as progress:
+            made = make_split(
+                recipe, self.split, name, progress.advance, self.workers, self.per_scene, self.seed
+            )
+        return order_tours(made, self.protocol)
+
+    def _make_in(self, console: Console, scenes: list[str], name: str, split: str) -> EpisodeDataset:
+        """Episodes in scenes of which no published split is made."""
         with console.progress(len(scenes), "scenes") as progress:
             return make_episodes(
                 self.protocol,
                 scenes,
                 USUAL_PER_SCENE if self.per_scene is None else self.per_scene,
                 self.seed,
-                CUSTOM if self.split is None else name,
+                name,
                 split,
                 self.up,
                 self.scale,
