@@ -1,12 +1,13 @@
 """Episodes that are made when they are read: kept lists, and streams for training."""
 
+import shutil
 from functools import cache
 
 import pytest
 
 from navarena.core.errors import InputError
 from navarena.episodes import lazy
-from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes, make_split
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import Stream
 from navarena.evaluation import EvaluationSettings
@@ -53,6 +54,33 @@ def test_training_has_fifty_thousand_episodes_for_each_house(quick_worlds):
     assert train.hash != load_episodes("multion-2on-v1", "train").hash
     late = train.episodes[800 * 49_950]
     assert late.episode_id == "houses-v1/train/00000-49950" and len(late.goal.objects) == 3
+
+
+def test_a_part_of_a_split_begins_with_its_episodes(quick_worlds):
+    recipe = get_recipe("pointnav-v1")
+    whole, part = (
+        make_split(recipe, "mini", "houses-v1"),
+        make_split(recipe, "mini", "houses-v1", per_scene=1),
+    )
+    assert part.episodes == whole.episodes[::4] and len(part) == 10
+    lite = make_split(recipe, "lite", "houses-v1", per_scene=1)  # 200 of all houses without the number
+    assert len(lite) == 100 and lite.episodes[:10] == part.episodes
+    other = make_split(recipe, "mini", "houses-v1", seed=1)
+    assert len(other) == 40 and other.seed == 1 and not set(other.episodes) & set(whole.episodes)
+    assert [one.scene_id for one in other.episodes] == [one.scene_id for one in whole.episodes]
+    with pytest.raises(InputError, match="one worker, got 10 scenes, 4 episodes and 0 workers"):
+        make_split(recipe, "mini", "houses-v1", workers=0)
+
+
+def test_a_copy_of_a_mesh_has_episodes_of_its_own_name(dungeon_folder, tmp_path):
+    made = []
+    for name in ("one/a.obj", "b.obj", "two/a.obj"):
+        copy = tmp_path / name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(dungeon_folder / "dungeon.obj", copy)
+        made += make_episodes("pointnav-v1", [str(copy)], 1).episodes
+    assert [one.episode_id for one in made] == ["a.obj-0000", "b.obj-0000", "a.obj-0000"]
+    assert made[0].start_position == made[2].start_position != made[1].start_position
 
 
 def test_an_endless_stream_is_not_evaluated_by_mistake(quick_worlds):

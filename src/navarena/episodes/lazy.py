@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.memo import Memo
+from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import decode_goal
@@ -119,6 +120,7 @@ class SceneEpisodes(EpisodeSequence):
         scene_id = self._scenes[index]
         key = content_hash(
             scene_hash(scene_id),
+            scene_name(scene_id),
             repr(self._recipe),
             repr(self._stream),
             str(self._per_scene),
@@ -147,7 +149,7 @@ def _from_pack(pack: Pack, scene_id: str) -> SceneBatch:
     episodes = msgspec.json.decode(
         pack.arrays["episodes"].tobytes(), type=tuple[Episode, ...], dec_hook=decode_goal
     )
-    # Equal files share one pack, whatever their paths.
+    # Equal files of one name share one pack, whatever their folders.
     return SceneBatch(
         tuple(replace(episode, scene_id=scene_id) for episode in episodes), int(pack.meta["dropped"])
     )
