@@ -14,7 +14,15 @@ from navarena.episodes.audit import (
     find_unknown_objects,
     measure_distances,
 )
-from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
+from navarena.episodes.goals import (
+    GoalImage,
+    ImageGoal,
+    InstructionGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    ViewPoint,
+)
 from navarena.episodes.view_points import ViewPointSettings, box_distance
 from navarena.evaluation.running.expert_audit import find_expert_failures
 from navarena.scenes.scene import SceneObject
@@ -84,6 +92,14 @@ def test_duplicates_by_id_and_by_content():
     report = audit([*GOOD, replace(GOOD[0], episode_id="again"), replace(GOOD[1], start_yaw=1.0)])
     assert sorted(checks_of(report)) == [("again", "duplicate"), (GOOD[1].episode_id, "duplicate")]
     assert repr(GOOD[0].episode_id) in report.findings[1].message
+
+
+def test_instructions_of_one_path_are_no_duplicates():
+    told = [
+        replace(GOOD[0], episode_id=str(k), goal=InstructionGoal(words, (GOOD[0].goal.position,)))
+        for k, words in enumerate(("Go on.", "Walk on.", "Go on."))
+    ]
+    assert [name for name, check in checks_of(audit(told)) if check == "duplicate"] == ["2"]
 
 
 def test_objects_are_measured_to_the_nearest_view_point():

@@ -11,7 +11,15 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goal_objects import find_goal_object
 from navarena.episodes.goal_points import GoalPoints
 from navarena.episodes.goal_words import word_for
-from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goals import (
+    ImageGoal,
+    InstructionGoal,
+    LifelongGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    PointGoal,
+)
 from navarena.episodes.goat.ambiguity import find_ambiguous_descriptions
 from navarena.episodes.view_points import ViewPointSettings, box_distance, find_view_points
 from navarena.scenes.scene import SceneObject
@@ -22,7 +30,7 @@ CHECKS = {
     "goal": "the body can stand at the goal, or at a view point of it",
     "reachable": "there is a path from the start to the goal, and on to the next",
     "distance": "the distance in the file is ours, within the tolerance",
-    "duplicate": "no other episode has the id, or the scene, start and goal",
+    "duplicate": "no other episode has the id, or the scene, start, goal and words",
     "instances": "the objects of the category are those of the scene",
     "description": "words fit one object of the scene alone",
     "spl": "the distance in the file gives an SPL in [0, 1]",
@@ -176,6 +184,8 @@ def _goal_key(episode: Episode) -> Hashable:
         return goal.instance.object_id, goal.image
     if isinstance(goal, LifelongGoal):
         return tuple((one.category, one.description, one.image) for one in goal.subtasks)
+    if isinstance(goal, InstructionGoal):
+        return goal.places, goal.instruction
     return goal.places
 
 
