@@ -11,10 +11,12 @@ from navarena.episodes.goal_points import GoalPoints, euclidean_distance
 from navarena.episodes.goals import (
     GoalImage,
     ImageGoal,
+    LifelongGoal,
     MultiGoal,
     ObjectGoal,
     ObjectInstance,
     PointGoal,
+    Subtask,
     ViewPoint,
 )
 from navarena.episodes.statistics import Histogram, Spread, compute_statistics
@@ -75,6 +77,15 @@ def test_several_goals_are_a_way_through_all_of_them():
     numbers = compute_statistics([episode(goal, 12.0)])
     assert numbers.categories == {"blue": 1, "red": 1} and numbers.goals == {2: 1}
     assert numbers.euclidean.spread.maximum == 10 and numbers.ratio.spread.maximum == 1.2
+
+
+def test_subtasks_are_measured_to_view_points_alone():
+    near, bare = (Subtask("object", "bed", (one,)) for one in (NEAR, BARE))
+    numbers = compute_statistics(
+        [episode(LifelongGoal((near,)), 6.0), episode(LifelongGoal((near, bare)), 6.0)]
+    )
+    assert numbers.euclidean.spread == Spread(5.0, 5.0, 5.0, 5.0) and numbers.geodesic.spread.mean == 6
+    assert numbers.ratio.spread.maximum == 1.2 and numbers.hidden == 0
 
 
 def test_images_count_their_objects():

@@ -69,7 +69,7 @@ def _points_of(instances: tuple[ObjectInstance, ...]) -> Float[np.ndarray, "k 3"
 def euclidean_distance(episode: Episode, points: GoalPoints) -> float | None:
     """Metres from the start as the crow flies, to the nearest point of each goal in turn.
 
-    None when the file hides the goal.
+    None when the file hides the goal, or leaves the view points of sub-tasks to the scene.
     """
     goal = episode.goal
     if isinstance(goal, PointGoal):
@@ -77,6 +77,9 @@ def euclidean_distance(episode: Episode, points: GoalPoints) -> float | None:
     if isinstance(goal, MultiGoal) and not any(one.view_points for one in goal.objects):
         places = (episode.start_position, *goal.places)
         return math.fsum(math.dist(here, there) for here, there in pairwise(places))
+    if isinstance(goal, LifelongGoal):
+        if not all(one.view_points for subtask in goal.subtasks for one in subtask.instances):
+            return None
     total, here = 0.0, np.array(episode.start_position)
     for places in points.point_sets(goal):
         if not len(places):

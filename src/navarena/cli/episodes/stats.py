@@ -1,6 +1,6 @@
 """`navarena episodes stats`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,11 @@ from navarena.cli.episodes.sources import DEFAULT_PROTOCOL, EpisodeSource, open_
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.episodes.catalog import RECIPES
-from navarena.episodes.listed_objects import count_objects
+from navarena.episodes.episode import Episode
+from navarena.episodes.goat.recipe import GoatRecipe
+from navarena.episodes.listed_objects import count_objects, with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
+from navarena.episodes.sequence import scene_rows
 from navarena.episodes.statistics import Histogram, Measure, Statistics, compute_statistics
 from navarena.simulation.world import WorldCache
 
@@ -40,7 +43,8 @@ class EpisodesStats:
             raise InputError(f"expected --plot to end in .svg, got {self.plot}")
         with quiet_notices(console):
             found = open_source(self.source, self.protocol)
-            numbers = compute_statistics(found.episodes, found.objects or _find_objects(console, found))
+            episodes = _find_view_points(console, found)
+            numbers = compute_statistics(episodes, found.objects or _find_objects(console, found))
         _print_counts(console, self.source, numbers)
         measures = {
             "geodesic distance, m": numbers.geodesic,
@@ -63,6 +67,22 @@ class EpisodesStats:
         # the name of a file alone: its folder is of this machine
         title = Path(self.source).name if Path(self.source).exists() else self.source
         write_atomic(self.plot or Path(), draw_histograms(title, panels).encode())
+
+
+def _find_view_points(console: Console, found: EpisodeSource) -> Sequence[Episode]:
+    """The episodes; those of GOAT-Bench that are navarena's with the view points of their scenes."""
+    recipe = RECIPES.get(found.protocol) if found.protocol in RECIPES else None
+    if not isinstance(recipe, GoatRecipe):
+        return found.episodes
+    worlds = WorldCache(recipe.embodiment)
+    filled: list[Episode] = []
+    scenes = scene_rows(found.episodes)
+    with console.progress(len(scenes), "scenes") as progress:
+        for rows in scenes.values():
+            own = [found.episodes[start + row] for start in rows.starts for row in rows.rows]
+            filled += with_objects(own, worlds.get, recipe.view_points)
+            progress.advance()
+    return filled
 
 
 def _find_objects(console: Console, found: EpisodeSource) -> dict[tuple[str, str], set[str]] | None:
