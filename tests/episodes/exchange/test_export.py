@@ -92,6 +92,13 @@ def test_layouts_of_unity_are_read_as_they_were(tmp_path, layout, episode):
     assert found == replace(episode, start_yaw=found.start_yaw, start_tilt=found.start_tilt)
 
 
+def test_layouts_of_habitat_have_no_tilted_cameras():
+    with pytest.raises(
+        InputError, match="episode 'F_Mug_0', got a tilt of -29 degrees; choose a layout of Rob"
+    ):
+        make_document("habitat-objectnav-hm3d", [replace(SEEN, goal=OBJECT.goal)])
+
+
 def test_unity_in_numbers():
     """z changes its sign, headings run clockwise in degrees, the centre is 0.9 m above the floor."""
     document = make_document("robustnav-pointnav", [POINT], find_path=two_corners)

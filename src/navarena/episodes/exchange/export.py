@@ -55,7 +55,8 @@ def make_document(
         find_path: for layouts of RoboTHOR, whose evaluation measures the path in the file; without it no
             path is written.
 
-    Raises UnknownNameError for another layout, InputError for an episode of another task.
+    Raises UnknownNameError for another layout, InputError for an episode of another task, or with a tilted
+    camera where the layout has no field for it.
     """
     if layout in _UNITY:
         return _UNITY[layout](list(episodes), find_path)
@@ -194,7 +195,12 @@ EXPORTS = (*_HABITAT, *_UNITY)
 
 
 def _common(episode: Episode) -> dict[str, Any]:
-    """The fields of every layout of Habitat."""
+    """The fields of every layout of Habitat; raises InputError for a start that none of them can state."""
+    if episode.start_tilt:
+        raise InputError(
+            f"expected a level camera at the start of episode {episode.episode_id!r}, got a tilt of "
+            f"{math.degrees(episode.start_tilt):.0f} degrees; choose a layout of RoboTHOR or RobustNav"
+        )
     return {
         "episode_id": episode.episode_id,
         "scene_id": episode.scene_id,
