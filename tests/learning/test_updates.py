@@ -26,6 +26,7 @@ from navarena.learning.settings import (  # noqa: E402
     HABITAT_DDPPO,
     MULTION,
     ImitationSettings,
+    OptimiserSettings,
     Schedule,
     constant,
 )
@@ -296,6 +297,21 @@ def test_the_ramp_of_the_actor(critic_share, actor_ramp, shares):
     method = replace(HABITAT_DDPPO, critic_share=critic_share, actor_ramp=actor_ramp)
     found = [method.actor_share(done) for done in (0.0, 0.1, 0.2, 0.3, 0.7)]
     assert found == pytest.approx(shares)
+
+
+def test_weights_decay_by_their_share_of_the_rate():
+    """AdamW: a step without a gradient takes rate x decay of each weight; Adam leaves it."""
+    for decay, kept in ((0.0, 1.0), (0.01, 0.999)):
+        policy = make_policy()
+        before = [one.detach().clone() for one in policy.parameters()]
+        optimiser = make_optimiser(policy, OptimiserSettings(rate=constant(0.1), weight_decay=decay))
+        for one in policy.parameters():
+            one.grad = torch.zeros_like(one)
+        optimiser.step()
+        for old, new in zip(before, policy.parameters(), strict=True):
+            assert torch.allclose(new, kept * old, rtol=1e-6)
+    with pytest.raises(InputError, match="weight_decay from 0 to below 1, got -1"):
+        OptimiserSettings(weight_decay=-1)
 
 
 def test_presets_are_those_of_the_papers():

@@ -146,23 +146,23 @@ class GraphPolicy(Policy):
             labels: (T, N) int64, NO_LABEL where there is none.
             mask: (T, N) bool, False where the step is the first of an episode.
         """
-        weights = torch.ones(labels.shape)
         if not self._settings.weighs_turns:
-            return weights
+            return torch.ones(labels.shape, device=labels.device)
         column = (labels - 1).clamp_min(0)[..., None, None].expand(*labels.shape, 1, 4)
         angles = observations["candidate_angles"].gather(2, column)[..., 0, :].double()
-        turns = (torch.atan2(angles[..., 0], angles[..., 1]) * (labels > 0)).numpy()
+        turns = (torch.atan2(angles[..., 0], angles[..., 1]) * (labels > 0)).cpu().numpy()
+        given = labels.cpu().numpy()
         position = observations["tour_position"]
         begins = ~mask
+        weights = np.ones(labels.shape, np.float32)
         begins[1:] |= position[1:] != position[:-1]
         for slot in range(labels.shape[1]):
-            counted = np.flatnonzero(labels[:, slot].numpy() != NO_LABEL)
-            episode = begins[:, slot].cumsum(0).numpy()[counted]
+            counted = np.flatnonzero(given[:, slot] != NO_LABEL)
+            episode = begins[:, slot].cumsum(0).cpu().numpy()[counted]
             for one in np.unique(episode):
                 rows = counted[episode == one]
-                own = turn_inflection_weights(turns[rows, slot], labels[rows, slot].numpy() == 0)
-                weights[rows, slot] = torch.from_numpy(own).float()
-        return weights
+                weights[rows, slot] = turn_inflection_weights(turns[rows, slot], given[rows, slot] == 0)
+        return torch.from_numpy(weights).to(labels.device)
 
     @contextmanager
     def _without_dropout(self) -> Iterator[None]:

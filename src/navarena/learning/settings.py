@@ -152,13 +152,18 @@ class OptimiserSettings:
         rate: learning rate, by frames.
         epsilon: of Adam.
         max_gradient: norm of the whole gradient beyond which it is scaled down.
+        weight_decay: share of each weight that a step at rate 1 takes off, beside the gradient (AdamW); 0 for
+            none.
     """
 
     rate: Schedule = Schedule(2.5e-4, 2.5e-4)
     epsilon: float = 1e-5
     max_gradient: float = 0.5
+    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.weight_decay < 1:
+            raise InputError(f"expected a weight_decay from 0 to below 1, got {self.weight_decay}")
         if not all(one > 0 for one in (self.rate.first, self.epsilon, self.max_gradient)):
             raise InputError(f"expected a positive rate, epsilon and max_gradient, got {self}")
         if not self.rate.last >= 0:

@@ -77,7 +77,10 @@ HAMT_PAPER = replace(
     description="HAMT at the published sizes; for accelerators, 800,000 episodes",
     # IVLN's run_r2r_il.sh: 100,000 updates of 8 episodes, a constant rate
     method=ImitationSettings(
-        optimiser=OptimiserSettings(rate=Schedule(1e-5, 1e-5), epsilon=1e-8, max_gradient=40.0), minibatches=1
+        optimiser=OptimiserSettings(
+            rate=Schedule(1e-5, 1e-5), epsilon=1e-8, max_gradient=40.0, weight_decay=0.01
+        ),
+        minibatches=1,
     ),
     policy=PolicySettings(memory="hamt", hamt=HAMTSettings(features=SIZES[FEATURES])),
     precision="float32",

@@ -43,7 +43,13 @@ def make_optimiser(policy: Policy, settings: OptimiserSettings, has_ramp: bool =
             {"params": [one for name, one in named if not _is_new(name)], "has_ramp": True},
             {"params": [one for name, one in named if _is_new(name)], "has_ramp": False},
         ]
-    return torch.optim.Adam(groups, lr=settings.rate.first, eps=settings.epsilon, fused=True)
+    return torch.optim.AdamW(
+        groups,
+        lr=settings.rate.first,
+        eps=settings.epsilon,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
 
 
 def _is_new(name: str) -> bool:
