@@ -249,6 +249,19 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
         train(tmp_path, wild)
 
 
+def test_a_gradient_that_is_not_finite_changes_nothing(tmp_path):
+    """A loss that is 0 where its gradient is infinite: the root of 0."""
+    training = SegmenterTraining(RECIPE, tmp_path, 1, [make_images(0), make_images(1)])
+    training._compute_loss = lambda: (
+        sum(one.abs().sum() for one in training._network.parameters()) * 0.0
+        + (next(training._network.parameters()).sum() * 0.0).sqrt()
+    )
+    before = [one.detach().clone() for one in training._network.parameters()]
+    with pytest.raises(CheckFailedError, match="finite loss and gradient in update 1, got 0.0 and nan"):
+        training.advance()
+    assert all(torch.equal(a, b) for a, b in zip(before, training._network.parameters(), strict=True))
+
+
 def test_sizes_keep_the_aspect_and_the_nearest_pixel():
     assert choose_size((480, 640), (128, 128)) == (112, 144)
     assert choose_size((256, 256), (128, 128)) == (128, 128)

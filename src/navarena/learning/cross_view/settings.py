@@ -1,13 +1,13 @@
 """Settings of cross-view completion: its pairs of views and its training. Nothing here needs PyTorch."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from navarena.core.errors import InputError
 from navarena.learning.networks.binocular_settings import BinocularSettings
-from navarena.learning.recipes.base import FittingRecipe
-from navarena.learning.settings import Precision
+from navarena.learning.recipes.base import ADAM, FittingRecipe
+from navarena.learning.settings import OptimiserSettings, Precision
 
 if TYPE_CHECKING:
     from navarena.learning.cross_view.training import CrossViewTraining
@@ -63,7 +63,7 @@ class CrossViewRecipe(FittingRecipe):
         pairs: what it learns from, in train houses.
         network: sizes of the binocular network; its side is that of the views.
         masked: share of a view's patches that are completed (0.9 of CroCo, Weinzaepfel et al. 2022).
-        weight_decay: of AdamW, which takes the place of Adam (0.05 of CroCo).
+        optimiser: with the decay of weights of CroCo.
         precision: of the network's products; "auto" takes bfloat16 where the processor is fast in it.
         seed: of weights, pairs, masks and minibatches.
 
@@ -76,7 +76,7 @@ class CrossViewRecipe(FittingRecipe):
     pairs: ViewPairSettings = field(default_factory=ViewPairSettings)
     network: BinocularSettings = field(default_factory=BinocularSettings)
     masked: float = 0.9
-    weight_decay: float = 0.05
+    optimiser: OptimiserSettings = field(default=replace(ADAM, weight_decay=0.05))
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ class CrossViewTraining(Fitting[CrossViewRecipe, CrossViewInfo]):
             masked=recipe.masked,
         )
         self._halves = choose_precision(recipe.precision)
-        self._begin(info, info.build, recipe.weight_decay)
+        self._begin(info, info.build)
 
     def _compute_loss(self) -> Tensor:
         recipe = self.recipe

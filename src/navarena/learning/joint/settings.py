@@ -1,11 +1,12 @@
 """Settings of the joint space of texts and images. Nothing here needs PyTorch."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from navarena.core.errors import InputError
-from navarena.learning.recipes.base import FittingRecipe
+from navarena.learning.recipes.base import ADAM, FittingRecipe
+from navarena.learning.settings import OptimiserSettings
 
 if TYPE_CHECKING:
     from navarena.learning.joint.training import JointTraining
@@ -68,7 +69,7 @@ class JointRecipe(FittingRecipe):
         pairs: what it learns from, in train houses.
         texts: name of the frozen encoder of words, as of `make_encoder`.
         network: sizes of the towers on the frozen features.
-        weight_decay: of AdamW, which takes the place of Adam.
+        optimiser: with AdamW's usual decay of weights.
         batch: pairs of an update, each the negatives of the others.
         names: share of the pairs that are by a name; the others are by a description where there is one.
         views: weight of the loss between two views of one object, beside that of views and texts.
@@ -84,7 +85,7 @@ class JointRecipe(FittingRecipe):
     pairs: PairSettings = field(default_factory=PairSettings)
     texts: str = "minilm"
     network: JointSettings = field(default_factory=JointSettings)
-    weight_decay: float = 0.01
+    optimiser: OptimiserSettings = field(default=replace(ADAM, weight_decay=0.01))
     frames: int = 600_000
     batch: int = 256
     names: float = 0.5

@@ -55,11 +55,7 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
             network=recipe.network,
             recipe=msgspec.to_builtins(recipe),
         )
-        self._begin(
-            info,
-            lambda: JointNetwork(texts.dimension, recipe.network, recipe.temperature),
-            recipe.weight_decay,
-        )
+        self._begin(info, lambda: JointNetwork(texts.dimension, recipe.network, recipe.temperature))
 
     def _compute_loss(self) -> Tensor:
         recipe, network = self.recipe, self._network

@@ -106,7 +106,8 @@ class TrainingRecipe(ABC):
                 raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
 
 
-_ADAM = OptimiserSettings(rate=Schedule(1e-3, 1e-5), epsilon=1e-8, max_gradient=5.0)
+ADAM = OptimiserSettings(rate=Schedule(1e-3, 1e-5), epsilon=1e-8, max_gradient=5.0)
+"""Of supervised trainings."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class FittingRecipe(TrainingRecipe):
     """What is trained: "segmenter"; names its loss in the log, and its random streams."""
 
     _: KW_ONLY
-    optimiser: OptimiserSettings = field(default=_ADAM)
+    optimiser: OptimiserSettings = field(default=ADAM)
     batch: int = 16
     frames: int = 100_000
     save_updates: int = 500

@@ -63,13 +63,12 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         self._losses: list[float] = []
         self._order: tuple[int, np.ndarray] = (-1, np.zeros(0, np.int64))
 
-    def _begin(self, info: Info, build: Callable[[], torch.nn.Module], weight_decay: float = 0.0) -> None:
+    def _begin(self, info: Info, build: Callable[[], torch.nn.Module]) -> None:
         """Train what `build` makes with random weights, or go on with the checkpoint in the folder.
 
         Args:
             info: describes it.
             build: makes the network.
-            weight_decay: of AdamW; 0 is Adam.
         """
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed(self.recipe.kind, self.recipe.seed, "weights") % 2**63)
@@ -79,7 +78,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
             self._network.parameters(),
             lr=settings.rate.first,
             eps=settings.epsilon,
-            weight_decay=weight_decay,
+            weight_decay=settings.weight_decay,
         )
         if self._saved is not None:
             self._restore(self._saved)
@@ -126,12 +125,12 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         loss = self._compute_loss()
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._network.parameters(), self.recipe.optimiser.max_gradient)
-        value = float(loss.detach())
-        if not math.isfinite(value):
+        norm = torch.nn.utils.clip_grad_norm_(self._network.parameters(), self.recipe.optimiser.max_gradient)
+        value, length = float(loss.detach()), float(norm)
+        if not (math.isfinite(value) and math.isfinite(length)):
             raise CheckFailedError(
-                f"expected a finite loss in update {self.updates + 1}, got {value}; "
-                f"{describe_last_checkpoint(self.folder)}, lower the learning rate"
+                f"expected a finite loss and gradient in update {self.updates + 1}, got {value} and "
+                f"{length}; {describe_last_checkpoint(self.folder)}, lower the learning rate"
             )
         self._optimiser.step()
         self.frames += self.recipe.batch
