@@ -156,7 +156,7 @@ class Evidence:
         None where they are few.
         """
         rows = np.flatnonzero(self.scores >= least)
-        sure = self.points[rows[np.argsort(self._keys[rows])]]
+        sure = self.points[rows[np.argsort(self._keys[rows], kind="stable")]]
         return sure if len(sure) >= self._settings.cells else sure[:0]
 
     def _reserve(self, cells: int) -> None:

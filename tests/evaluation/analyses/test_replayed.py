@@ -59,12 +59,12 @@ class HallSetup:
         return load_agent("random", HallMultiOn(self.options), 3)
 
 
-def run(folder, episodes=MULTI_GOALS[3], protocol="multion-3on-v1", script=(), **options):
+def run(folder, episodes=MULTI_GOALS[3], protocol="multion-3on-v1", script=(), seed=0, **options):
     setup = HallSetup(MultiOnOptions(max_steps=60, found_distance=3.0, **options), script)
     benchmark = Benchmark(
         Identity("hall-v1", "hall", "mini", "0"), tuple(episodes), MultiOn3.actions, METRICS, setup
     )
-    evaluate(EvaluationSettings(protocol, agent="random", out=folder), benchmark)
+    evaluate(EvaluationSettings(protocol, agent="random", out=folder, seed=seed), benchmark)
     return benchmark
 
 
@@ -104,7 +104,7 @@ def test_the_table_of_budgets(tmp_path):
     assert [curve.label for curve in table.curves] == ["r: progress", "r: success", "r: ppl", "r: spl"]
     assert table.curves[0].x == (0, 1, 2, 3, 5, 10, 15, 20)
     with pytest.raises(InputError, match="single runs of MultiON .* got 2 training seeds"):
-        run(tmp_path / "again", protocol="multion-3on-v1+found_budget=20", found_budget=20)
+        run(tmp_path / "again", protocol="multion-3on-v1+found_budget=20", found_budget=20, seed=1)
         analyse_found_budgets(read_labelled([f"{tmp_path / '20'},{tmp_path / 'again'}"]))
 
 

@@ -143,7 +143,7 @@ def test_nearly_all_of_every_storey_can_be_reached(split, index):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("split", "index"), LISTED[TURN % SHARES :: SHARES])
+@pytest.mark.parametrize(("split", "index"), share_of(LISTED, SHARES))
 def test_nearly_all_of_every_storey_can_be_reached_by_turns(split, index):
     house = draw_house(house_seed(split, index), house_settings(split))
     require_reach(house, build_floor_navmesh(house_floors(house), BODY))

@@ -109,14 +109,14 @@ def read_contestant(label: str, folders: Sequence[Path]) -> Contestant:
     if not folders:
         raise InputError(f"expected at least one run for {label}, got none")
     records = tuple(read_record(folder) for folder in folders)
-    hashes = [hash_record(record) for record in records]
-    twice = next((k for k, one in enumerate(hashes) if one in hashes[:k]), None)
-    if twice is not None:
-        first_folder = folders[hashes.index(hashes[twice])]
-        raise InputError(
-            f"expected other runs beside {first_folder}, got it twice, as {folders[twice]}; leave one out"
-        )
     rows = tuple(tuple(read_rows(folder)) for folder in folders)
+    runs = list(zip(map(hash_record, records), rows))  # an agent that draws anew may be run again
+    twice = next((k for k, one in enumerate(runs) if one in runs[:k]), None)
+    if twice is not None:
+        raise InputError(
+            f"expected other runs beside {folders[runs.index(runs[twice])]}, got it twice, as "
+            f"{folders[twice]}; leave one out"
+        )
     first = [(row.scene_id, row.episode_id) for row in rows[0]]
     rules = rules_of(records[0]) if len(records) > 1 else ()
     for folder, record, own in zip(folders, records, rows):
