@@ -125,12 +125,16 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         loss = self._compute_loss()
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(self._network.parameters(), self.recipe.optimiser.max_gradient)
-        value, length = float(loss.detach()), float(norm)
-        if not (math.isfinite(value) and math.isfinite(length)):
+        learned = [one for one in self._network.parameters() if one.grad is not None]
+        norm = torch.nn.utils.clip_grad_norm_(learned, self.recipe.optimiser.max_gradient)
+        value = float(loss.detach())
+        # gradients whose norm alone is beyond float32 were scaled to 0
+        is_finite = bool(norm.isfinite()) or all(bool(one.grad.isfinite().all()) for one in learned)
+        if not (math.isfinite(value) and is_finite):
             raise CheckFailedError(
-                f"expected a finite loss and gradient in update {self.updates + 1}, got {value} and "
-                f"{length}; {describe_last_checkpoint(self.folder)}, lower the learning rate"
+                f"expected a finite loss and gradient in update {self.updates + 1}, got a loss of {value} "
+                f"and a norm of {float(norm)}; {describe_last_checkpoint(self.folder)}, lower the learning "
+                "rate"
             )
         self._optimiser.step()
         self.frames += self.recipe.batch
