@@ -66,7 +66,7 @@ class Lawless(Stumbler):
 class Marcher(Agent):
     """Walks seven steps in every episode, and notes where memory ended; `made` holds all that were made."""
 
-    sensors = ("gps",)
+    sensors = ("odometry",)
     made: ClassVar[list["Marcher"]] = []
 
     def __init__(self):

@@ -8,7 +8,8 @@ from navarena.simulation.observation_sources import OwnSensor, find_sources
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.sensors.goal_sensor import GoalSensor
-from navarena.tasks.task import Task
+from navarena.tasks.sensors.privileged import find_privileged
+from navarena.tasks.task import Task, TaskRules
 
 GOAL_SENSORS = Registry(
     "goal sensor",
@@ -74,6 +75,18 @@ def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
         sensor = GOAL_SENSORS.get(kind)
         found = sensor(**{sensor.takes_argument: argument})
     return found if isinstance(found, GoalSensor) else None
+
+
+def shows_no_more(task: TaskRules, name: str) -> bool:
+    """Whether the sensor `name` exists for `task` and shows no more than the protocol's own."""
+    if name in task.sensors or not isinstance(task, Task):
+        return name in task.sensors
+    goal = find_goal_sensor(name, task.find_sensor)
+    try:
+        of_body = find_body_sensors(task, () if goal else (name,))
+    except UnknownNameError:
+        return False
+    return not find_privileged(task, of_body, {name: goal} if goal else {})
 
 
 def find_body_sensors(task: Task, names: Sequence[str]) -> dict[str, list[Sensor]]:

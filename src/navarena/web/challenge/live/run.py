@@ -24,6 +24,7 @@ from navarena.evaluation.running.live import Tail
 from navarena.evaluation.running.runner import Evaluation, open_run
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.tasks.catalog import get_task
+from navarena.tasks.sensors.catalog import shows_no_more
 from navarena.web.challenge.live.agent import LiveAgent, Progress, StreamRules
 from navarena.web.challenge.live.channel import Channel, NewcomerError, StreamEndedError
 from navarena.web.challenge.live.hidden import make_hidden_episodes
@@ -230,7 +231,8 @@ def _welcome(order: LiveOrder, hello: Hello, session: str, resumed: bool, awaite
     """The answer to `hello`; raises StreamError for what its track does not allow."""
     choose_codec(hello.codecs)
     task = get_task(order.phase.protocol)
-    allowed = [name for name in task.sensors if name in (order.track.sensors or task.sensors)]
+    named = order.track.sensors or task.sensors
+    allowed = [name for name in named if order.track.privileged or shows_no_more(task, name)]
     asked = dict.fromkeys((*hello.sensors, *(hello.calibration_sensors or ())))
     if beyond := [name for name in asked if name not in allowed]:
         raise StreamError(
