@@ -11,7 +11,8 @@ from navarena.episodes.catalog import make_split
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
-from navarena.episodes.twins import TwinEpisodes, to_twins
+from navarena.episodes.sequence import MappedEpisodes
+from navarena.episodes.twins import to_twins
 from navarena.scenes.apartments import TWIN_CORRUPTIONS
 from navarena.scenes.catalog import scene_corruptions
 from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
@@ -44,9 +45,9 @@ def test_episodes_are_paired():
 def test_training_episodes_are_paired_as_they_are_read():
     own = replace(apartment_episodes(), split="train", recipe_hash="0123456789abcdef")
     twins = to_twins(own)
-    assert isinstance(twins.episodes, TwinEpisodes) and len(twins) == 3
+    assert isinstance(twins.episodes, MappedEpisodes) and len(twins) == 3
     assert own.hash != twins.hash and len(twins.hash) == 16
-    read = TwinEpisodes(apartment_episodes().episodes)
+    read = to_twins(replace(apartment_episodes(), recipe_hash="0123456789abcdef")).episodes
     assert [episode.episode_id for episode in read[1:]] == ["1", "2"] == [read[1].episode_id, "2"]
     assert [episode.scene_id for episode in read] == [f"robothor-like-v1-twin/val/0000{k}" for k in range(3)]
 

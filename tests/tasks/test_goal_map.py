@@ -131,6 +131,25 @@ def test_predictions_that_a_second_look_takes_back_count_less():
     assert set(np.unique(shown(batch))) == {0, 1, 2} and set(np.unique(shown(batch, name))) == {0, 1}
 
 
+def test_the_last_goal_is_shown_when_all_have_ended():
+    subtasks = (Subtask("object", "sofa", goal_of("sofa", "2").instances, "", None),)
+    name = "goal_map_predicted:fake:"
+    batch = begin(LifelongGoal(subtasks), (name,), protocol="goat-v1")
+    first = shown(batch, name).copy()
+    act(batch, DECLARE)
+    # every other image shows it: the second look takes a half of the first back
+    assert first.any() and np.array_equal(shown(batch, name), first)
+
+
+def test_a_restored_batch_goes_on_with_the_same_map():
+    batch, other = begin(goal_of("sofa", "2")), begin(goal_of("sofa", "2"))
+    act(batch, LEFT, FORWARD)
+    other.restore_state(batch.save_state())
+    for one in (batch, other):
+        act(one, RIGHT)
+    assert shown(batch).any() and np.array_equal(shown(batch), shown(other))
+
+
 @pytest.mark.parametrize("category", ["plant", "bed"])
 def test_categories_that_the_segmenter_does_not_know_are_refused(category):
     with pytest.raises(InputError, match=f"segmenter of 'goal_map_predicted:fake:' knows, got '{category}'"):

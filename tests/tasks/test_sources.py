@@ -6,7 +6,7 @@ import pytest
 
 from navarena.core.errors import FileError
 from navarena.episodes.episode import Episode, PointGoal
-from navarena.episodes.scene_places import MovedEpisodes
+from navarena.episodes.scene_places import move_episodes
 
 
 def _moved(folder, *scene_ids):
@@ -15,7 +15,7 @@ def _moved(folder, *scene_ids):
         Episode(str(number), scene_id, (0.0, 0.0, 0.0), 0.0, PointGoal((1.0, 0.0, 0.0)), 1.0)
         for number, scene_id in enumerate(scene_ids)
     ]
-    return [one.scene_id.removeprefix(f"{folder}/") for one in MovedEpisodes(episodes, folder)]
+    return [one.scene_id.removeprefix(f"{folder}/") for one in move_episodes(episodes, folder)]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_scenes_are_looked_for_when_their_episodes_are_read(meshes):
     """Who has one scene of a data set can evaluate in it, and of millions of episodes a few are read."""
     episode = Episode("0", "mp3d/a/a.glb", (0.0, 0.0, 0.0), 0.0, PointGoal((1.0, 0.0, 0.0)), 1.0)
     folder = meshes("a.glb")
-    moved = MovedEpisodes([episode, replace(episode, scene_id="mp3d/b/b.glb")], folder)
+    moved = move_episodes([episode, replace(episode, scene_id="mp3d/b/b.glb")], folder)
     assert len(moved) == 2
     assert [one.scene_id for one in moved[:1]] == [str(folder / "a.glb")]
     with pytest.raises(FileError, match="a mesh called b "):

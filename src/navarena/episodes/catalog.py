@@ -22,10 +22,10 @@ from navarena.episodes.exchange.format import EpisodeFileWarning
 from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.multion import MULTION
-from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
+from navarena.episodes.exchange.r2r_ce import R2R_CE, expert_file, follow_expert
 from navarena.episodes.house_tours import order_dataset, read_file_tours
 from navarena.episodes.lazy import SceneEpisodes
-from navarena.episodes.multi_on import CountedEpisodes, MultiOnRecipe
+from navarena.episodes.multi_on import MultiOnRecipe, require_counts
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
@@ -171,7 +171,8 @@ def load_episodes(
     if _is_file(name) or (name not in SCENE_SETS and Path(name).is_dir()):
         listed = _load_file(Path(name), protocol_id)
         if isinstance(recipe, MultiOnRecipe):
-            return replace(listed, episodes=CountedEpisodes(listed, recipe.goals, name, RECIPES.names()))
+            counted = require_counts(listed.episodes, recipe.goals, listed.protocol_id, name, RECIPES.names())
+            return replace(listed, episodes=counted)
         return listed
     if name not in SCENE_SETS:
         error = unknown_name("dataset", name, SCENE_SETS.names())
@@ -363,7 +364,7 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
     episodes: Sequence[Episode] = file.episodes
     digest, expert = file.hash, expert_file(file.parts[0]) if file.format == R2R_CE else None
     if expert is not None:
-        episodes = FollowedEpisodes(episodes, expert)
+        episodes = follow_expert(episodes, expert)
         digest = content_hash(digest, read_json_bytes(expert))[:16]
     return EpisodeDataset(protocol_id, file.format.name, file.split, episodes, recipe_hash=digest)
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
@@ -21,7 +21,7 @@ from navarena.episodes.sampling import (
     sample_places,
     sample_yaws,
 )
-from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
+from navarena.episodes.sequence import MappedEpisodes
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.planning import ActionPlanner, Query, follow_plans
@@ -261,40 +261,31 @@ def require_multi_goal(episode: Episode) -> MultiGoal:
     return episode.goal
 
 
-class CountedEpisodes(EpisodeSequence):
-    """The episodes of a file of MultiON; one with another number of goals is refused when it is read.
+def require_counts(
+    episodes: Sequence[Episode], count: int, protocol_id: str, path: str, known: Container[str]
+) -> MappedEpisodes:
+    """The episodes of a file of MultiON; one with other than `count` goals is refused when it is read.
 
     Args:
-        dataset: as the file has it.
-        goals: that each episode must have, else InputError names the protocol to use.
+        episodes: of the file.
+        count: of the goals of the protocol.
+        protocol_id: of the protocol.
         path: of the file.
-        protocols: ids that may be named.
+        known: protocols of which the InputError may name one.
     """
+    require = partial(_require_count, count=count, protocol_id=protocol_id, path=path, known=known)
+    return MappedEpisodes(episodes, require, find_scene=str)
 
-    def __init__(self, dataset: EpisodeDataset, goals: int, path: str, protocols: Container[str]) -> None:
-        self._dataset, self._goals, self._path, self._protocols = dataset, goals, path, protocols
 
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __iter__(self) -> Iterator[Episode]:
-        return map(self._check, self._dataset.episodes)
-
-    def episode_at(self, row: int) -> Episode:
-        return self._check(self._dataset.episodes[row])
-
-    def scene_rows(self) -> Mapping[str, SceneRows]:
-        """Scene id -> rows of its episodes."""
-        return scene_rows(self._dataset.episodes)
-
-    def _check(self, episode: Episode) -> Episode:
-        count = len(require_multi_goal(episode).objects)
-        if count != self._goals:
-            named = self._dataset.protocol_id
-            other = re.sub(r"\d+on", f"{count}on", named)
-            use = other if other in self._protocols else f"{named}+objects={count}"
-            raise InputError(
-                f"expected {self._goals} goals in each episode, got {count} in {episode.episode_id!r} of "
-                f"{self._path}; use {use}"
-            )
-        return episode
+def _require_count(
+    episode: Episode, count: int, protocol_id: str, path: str, known: Container[str]
+) -> Episode:
+    found = len(require_multi_goal(episode).objects)
+    if found != count:
+        other = re.sub(r"\d+on", f"{found}on", protocol_id)
+        use = other if other in known else f"{protocol_id}+objects={found}"
+        raise InputError(
+            f"expected {count} goals in each episode, got {found} in {episode.episode_id!r} of {path}; "
+            f"use {use}"
+        )
+    return episode

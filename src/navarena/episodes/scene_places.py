@@ -1,19 +1,16 @@
 """Finds the scenes of an episode file in the folder that --scenes names."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.habitat import scene_stem
-from navarena.episodes.sequence import EpisodeSequence
-
-MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
-
-INSTANCE_SUFFIX = ".scene_instance.json"
-"""Of files of Habitat scene datasets that say which objects stand in a scene; its mesh is an empty house."""
+from navarena.episodes.sequence import MappedEpisodes
+from navarena.scenes.datasets.habitat_config import INSTANCE_SUFFIX, MESH_SUFFIXES
 
 
 def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]:
@@ -74,28 +71,18 @@ class SceneFolder:
         return self._found[scene_id]
 
 
-class MovedEpisodes(EpisodeSequence):
+def move_episodes(episodes: Sequence[Episode], folder: Path) -> MappedEpisodes:
     """Episodes in the scenes of a folder; each is moved when it is read.
 
     Args:
         episodes: in the scenes that their file names.
         folder: that has these scenes; an episode in another one raises FileError when it is read.
     """
+    return MappedEpisodes(episodes, partial(_move, scenes=SceneFolder(folder)))
 
-    def __init__(self, episodes: Sequence[Episode], folder: Path) -> None:
-        self._episodes, self._folder = episodes, SceneFolder(folder)
 
-    def __len__(self) -> int:
-        return len(self._episodes)
-
-    def __iter__(self) -> Iterator[Episode]:
-        return map(self._move, self._episodes)
-
-    def episode_at(self, row: int) -> Episode:
-        return self._move(self._episodes[row])
-
-    def _move(self, episode: Episode) -> Episode:
-        return replace(episode, scene_id=self._folder.find(episode.scene_id))
+def _move(episode: Episode, scenes: SceneFolder) -> Episode:
+    return replace(episode, scene_id=scenes.find(episode.scene_id))
 
 
 def _scene_name(scene_id: str) -> str:
@@ -105,7 +92,7 @@ def _scene_name(scene_id: str) -> str:
 def _find_file(scene_id: str, files: Mapping[str, Sequence[Path]], folder: Path) -> str:
     """The path of a scene among the `files` of `folder` by name.
 
-    A name without a suffix means the scene instance, if there is one.
+    A name without a suffix means the scene instance, if there is one: its mesh is an empty house.
     """
     name, scene = _scene_name(scene_id), Path(scene_id)
     known = files.get(name, ())

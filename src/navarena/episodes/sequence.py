@@ -1,7 +1,7 @@
 """Episodes that are read or made one at a time, behind the interface of a tuple."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -43,6 +43,38 @@ class EpisodeSequence(Sequence[Episode]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"expected an index below {len(self)}, got {index}")
         return self.episode_at(int(index) % len(self))
+
+
+class MappedEpisodes(EpisodeSequence):
+    """Episodes that a function changes, or refuses, one by one when they are read.
+
+    Args:
+        episodes: as they are.
+        change: makes one of one.
+        find_scene: scene id -> that of the changed episodes, one to one; None where only these can tell.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        change: Callable[[Episode], Episode],
+        find_scene: Callable[[str], str] | None = None,
+    ) -> None:
+        self._episodes, self._change, self._find_scene = episodes, change, find_scene
+
+    def __len__(self) -> int:
+        return len(self._episodes)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(self._change, self._episodes)
+
+    def episode_at(self, row: int) -> Episode:
+        return self._change(self._episodes[row])
+
+    def scene_rows(self) -> Mapping[str, SceneRows]:
+        if self._find_scene is None:
+            return super().scene_rows()
+        return {self._find_scene(scene): rows for scene, rows in scene_rows(self._episodes).items()}
 
 
 def group_tours(episodes: Iterable[Episode]) -> list[tuple[Episode, ...]]:

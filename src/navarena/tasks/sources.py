@@ -20,7 +20,7 @@ from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.house_tours import HouseTours, load_graph_tours
 from navarena.episodes.route_sets import Recipe, list_houses, load_routes
 from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
-from navarena.episodes.scene_places import MovedEpisodes
+from navarena.episodes.scene_places import move_episodes
 from navarena.episodes.stream import TRAIN, find_blocks
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -66,7 +66,7 @@ def load_task_episodes(
         episodes = tuple(follow_places(one, places, sources.references) for one in found.episodes)
         found = replace(found, episodes=episodes, recipe_hash="")
     if sources.scenes is not None:
-        moved = MovedEpisodes(found.episodes, Path(sources.scenes))
+        moved = move_episodes(found.episodes, Path(sources.scenes))
         found = replace(found, episodes=moved, recipe_hash=found.hash)
     return found
 

@@ -12,8 +12,8 @@ from navarena.episodes.catalog import load_community_file, load_episodes
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.exchange import make_document, open_episode_file, write_document
 from navarena.episodes.exchange.r2r_ce import (
-    FollowedEpisodes,
     FollowedGoal,
+    follow_expert,
     load_expert_places,
     load_tour_places,
 )
@@ -115,7 +115,7 @@ def test_the_places_of_the_expert_beside_the_episodes(tmp_path):
     assert known.hash != plain.hash and len(known) == 1
     other = write(tmp_path / "other_gt.json.gz", {"13": {"locations": places, "actions": [2, 1, 0]}})
     with pytest.raises(FileError, match=r"other_gt\.json\.gz, got none for '12'"):
-        FollowedEpisodes(plain.episodes, other).episode_at(0)
+        follow_expert(plain.episodes, other).episode_at(0)
 
 
 def test_a_goal_without_its_described_path_is_refused(tmp_path):

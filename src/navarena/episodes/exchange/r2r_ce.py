@@ -7,8 +7,9 @@ and CLS compare with these places, as in the reference evaluation. `gt_ndtw.json
 whole tours.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -23,7 +24,7 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import HabitatEpisode, Info, as_position, geodesic_distance
 from navarena.episodes.exchange.records import Item, Maybe, Radius, Vector, present
 from navarena.episodes.goals import InstructionGoal, Position
-from navarena.episodes.sequence import EpisodeSequence
+from navarena.episodes.sequence import MappedEpisodes
 
 KIND = "file of reference paths of VLN-CE"
 
@@ -106,7 +107,7 @@ class FollowedGoal(InstructionGoal):
     followed: tuple[Position, ...] = field(default=(), repr=False)
 
 
-class FollowedEpisodes(EpisodeSequence):
+def follow_expert(episodes: Sequence[Episode], expert: Path) -> MappedEpisodes:
     """Episodes of VLN-CE with the places of an expert.
 
     Args:
@@ -114,22 +115,8 @@ class FollowedEpisodes(EpisodeSequence):
         expert: `{split}_gt.json.gz`; raises FileError for another kind of file, and, when an episode is
             read, for one without places.
     """
-
-    def __init__(self, episodes: Sequence[Episode], expert: Path) -> None:
-        self._episodes, self._expert = episodes, expert
-        self._places = load_expert_places(expert)
-
-    def __len__(self) -> int:
-        return len(self._episodes)
-
-    def __iter__(self) -> Iterator[Episode]:
-        return map(self._follow, self._episodes)
-
-    def episode_at(self, row: int) -> Episode:
-        return self._follow(self._episodes[row])
-
-    def _follow(self, episode: Episode) -> Episode:
-        return follow_places(episode, self._places, self._expert)
+    follow = partial(follow_places, places=load_expert_places(expert), file=expert)
+    return MappedEpisodes(episodes, follow, find_scene=str)
 
 
 def follow_places(episode: Episode, places: "Places", file: str | Path) -> Episode:

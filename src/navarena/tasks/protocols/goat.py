@@ -73,7 +73,10 @@ class GoatState(LifelongGoalState, VisibleGoalState):
         return frozenset() if progress is None else progress.numbers[progress.current]
 
     def current_category(self, slot: int) -> str:
-        return str(self.names[slot])
+        progress = self.progress[slot]
+        if progress is None or progress.subtasks[progress.current].modality != "object":
+            return ""
+        return progress.subtasks[progress.current].category
 
 
 class Goat(Task[GoatState]):

@@ -14,14 +14,13 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import intrinsic_matrix
 from navarena.core.kernels import kernel
 from navarena.mapping.evidence import USUAL_EVIDENCE, Evidence, EvidenceSettings
-from navarena.mapping.labellers import find_labeller, hash_weights
 from navarena.mapping.unprojection import unproject
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_mask import VisibleGoalState, mark_objects
 from navarena.tasks.sensors.goal_sensor import GoalSensor
-from navarena.tasks.sensors.predicted import join_name, label_images
+from navarena.tasks.sensors.predicted import SegmenterSensor, label_images
 
 UNSURE, SURE = 1, 2
 """Cells in which more spoke for the goal than against it, and those with evidence enough to accept it."""
@@ -131,34 +130,24 @@ class GoalMap(GoalSensor[VisibleGoalState]):
 
 
 @dataclass(frozen=True)
-class PredictedGoalMap(GoalMap):
+class PredictedGoalMap(SegmenterSensor[VisibleGoalState], GoalMap):
     """(W, W, 1) uint8: goal_map, drawn from predicted classes in the place of true labels.
 
     `goal_map_predicted:DIR` names a segmenter that knows the categories of goals, as for semantic_predicted.
     Goals that are given otherwise than by their category, and those that the segmenter does not know, are
     refused.
-
-    Args:
-        segmenter: as `find_labeller` takes it.
     """
 
-    segmenter: str = ""
-
     name = "goal_map_predicted"
-    takes_argument = "segmenter"
     privileged = False
     channels: ClassVar[tuple[str, ...]] = ("depth", "rgb")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "name", join_name(type(self).name, self.segmenter))
-
-    @property
-    def model_sha256(self) -> str:
-        return hash_weights(find_labeller(self.segmenter))
+        GoalMap.__post_init__(self)
+        SegmenterSensor.__post_init__(self)
 
     def goal_of(self, state: VisibleGoalState, slot: int) -> object:
-        known, goal = find_labeller(self.segmenter).classes, state.current_category(slot)
+        known, goal = self.labeller.classes, state.current_category(slot)
         if goal not in known:
             raise InputError(
                 f"expected a goal given by a category that the segmenter of {self.name!r} knows, got "
@@ -169,7 +158,7 @@ class PredictedGoalMap(GoalMap):
     def mark(
         self, simulator: Simulator, state: VisibleGoalState, rows: np.ndarray
     ) -> Bool[np.ndarray, "k h w"]:
-        labeller, placed = find_labeller(self.segmenter), np.zeros(len(state.steps), bool)
+        labeller, placed = self.labeller, np.zeros(len(state.steps), bool)
         placed[rows] = True
         numbers = [labeller.classes.index(state.current_category(slot)) for slot in rows.tolist()]
         classes = label_images(labeller, simulator, placed)[rows]
