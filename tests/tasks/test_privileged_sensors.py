@@ -14,6 +14,7 @@ from navarena.simulation.sensors import SENSORS
 from navarena.tasks import get_task
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.sensors import GOAL_SENSORS
+from navarena.tasks.sensors.catalog import shows_no_more
 from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 
 PRIVILEGED = {
@@ -66,6 +67,23 @@ def test_where_the_goal_is_may_be_asked_in_pointnav_alone(protocol_id, asked, ex
 )
 def test_what_a_protocol_does_not_offer_is_privileged(protocol_id, asked, expected):
     assert NavigationBatch(get_task(protocol_id), 1, 1, asked, make_cache()).privileged_sensors == expected
+
+
+@pytest.mark.parametrize(
+    ("protocol_id", "name", "expected"),
+    [
+        ("objectnav-habitat2020-v1", "objectgoal", True),
+        ("objectnav-habitat2020-v1", "odometry", True),
+        ("objectnav-habitat2020-v1", "pointgoal_with_gps_compass", False),
+        ("objectnav-habitat2020-v1", "semantic", False),
+        ("objectnav-habitat2020-v1", "no_such_sensor", False),
+        ("pointnav-v1", "pointgoal_with_gps_compass", True),
+        ("ir2r-ce-v1", "gps", False),
+        ("r2r-v1", "gps", False),
+    ],
+)
+def test_a_sensor_shows_no_more_than_the_protocol(protocol_id, name, expected):
+    assert shows_no_more(get_task(protocol_id), name) is expected
 
 
 class Liar(Agent):
