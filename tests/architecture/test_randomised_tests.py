@@ -53,7 +53,8 @@ def test_how_examples_are_drawn(monkeypatch, chosen, given, profile) -> None:
 def test_examples_change_only_in_the_slow_stage(root: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     shutil.copy(root / "pyproject.toml", tmp_path)
-    shutil.copy(root / "tests" / "conftest.py", tmp_path / "tests")
+    for name in ("conftest.py", "turns.py"):
+        shutil.copy(root / "tests" / name, tmp_path / "tests")
     (tmp_path / "tests" / "test_drawn.py").write_text(DRAWING)
     (tmp_path / "cache" / "kernels").mkdir(parents=True)  # a cache that is not empty: nothing is compiled
 
