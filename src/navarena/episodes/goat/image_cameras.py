@@ -19,6 +19,7 @@ from navarena.episodes.goat.settings import VIEW_PX
 from navarena.episodes.sampling import as_tuple
 from navarena.scenes.scene import Scene, SceneObject
 from navarena.simulation.body import Camera
+from navarena.simulation.instance_images import count_pixels, farthest_depths, object_boxes
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
 from navarena.simulation.rendering.views import Frames, Views
@@ -168,13 +169,14 @@ def find_image_cameras(world: World, objects: Sequence[SceneObject], views: Cand
     min_coverage = np.array([needed[number] for number in drawn.owner.tolist()], float)
     drawn = _take(drawn, _may_fill(drawn, corners, min_coverage))
     min_coverage = np.array([needed[number] for number in drawn.owner.tolist()], float)
-    pixels = _count_pixels([world.render_mesh], np.zeros(len(drawn.owner), np.int64), drawn, 1)
+    boxes = object_boxes(world.scene, drawn.owner)
+    pixels = _count_pixels([world.render_mesh], np.zeros(len(drawn.owner), np.int64), drawn, boxes, 1)
     share = pixels / VIEW_PX**2
     large = share > min_coverage
-    drawn, pixels, share = _take(drawn, large), pixels[large], share[large]
+    drawn, pixels, share, boxes = _take(drawn, large), pixels[large], share[large], boxes[large]
     numbers, mesh = np.unique(drawn.owner, return_inverse=True)
     meshes = [build_object_mesh(world.scene, number) for number in numbers.tolist()]
-    whole = _count_pixels(meshes, mesh, drawn, AROUND)
+    whole = _count_pixels(meshes, mesh, drawn, boxes, AROUND)
     seen = pixels / np.maximum(whole, 1)
     kept = seen > MIN_OBJECT_COVERAGE
     drawn = _take(drawn, kept)
@@ -238,7 +240,11 @@ def _may_fill(
 
 
 def _count_pixels(
-    meshes: Sequence[RenderMesh], mesh: Int64[np.ndarray, "i"], cameras: ImageCameras, around: int
+    meshes: Sequence[RenderMesh],
+    mesh: Int64[np.ndarray, "i"],
+    cameras: ImageCameras,
+    boxes: Float[np.ndarray, "i 2 3"],
+    around: int,
 ) -> Int64[np.ndarray, "i"]:
     """(I,) pixels of each camera's object in images `around` times as wide, of equal scale.
 
@@ -246,6 +252,7 @@ def _count_pixels(
         meshes: what is looked at.
         mesh: (I,) which of them each camera looks at.
         cameras: I of them.
+        boxes: (I, 2, 3) metres, lowest and highest corner of each camera's object.
         around: 1 for the image itself.
     """
     side = around * VIEW_PX
@@ -257,14 +264,16 @@ def _count_pixels(
     store = Frames.allocate(IMAGES_TOGETHER // around**2, square, square.channels)
     images = np.asarray(store.instance)
     rotations = _rotations(cameras.yaws, cameras.pitches)
+    far = farthest_depths(boxes, cameras.positions, -rotations[:, :, 2])
     for hfov in np.unique(cameras.hfov).tolist():
         camera = replace(square, hfov=2 * math.atan(around * math.tan(hfov / 2)))
         rows = np.flatnonzero(cameras.hfov == hfov)
         for some in np.array_split(rows, -(-len(rows) // len(images))):
-            views = Views(camera, mesh[some], cameras.positions[some], rotations[some])
-            target = images[: len(some)]
+            views = Views(camera, mesh[some], cameras.positions[some], rotations[some], far[some])
+            target, counted = images[: len(some)], np.zeros(len(some))
             renderer.render(views, Frames(instance=target))
-            counts[some] = (target == cameras.owner[some, None, None]).sum((1, 2))
+            count_pixels(target, cameras.owner[some], counted)
+            counts[some] = counted
     return counts
 
 
