@@ -216,15 +216,16 @@ def test_tokens_have_the_rights_of_their_users(seen: World, path: str) -> None:
 
 @pytest.mark.parametrize(("method", "path"), DONE)
 def test_who_may_change_what(tmp_path: Path, method: str, path: str) -> None:
+    world = World(tmp_path)
     for who in EVERYBODY:
+        if who not in DONE[method, path]:
+            status = world.send(who, method, path).status_code
+            assert status in (401, 403, 404), f"{who} {method} {path}: {status}"
+    for who in DONE[method, path]:
         folder = tmp_path / who
         folder.mkdir()
-        world = World(folder)
-        status = world.send(who, method, path).status_code
-        if who in DONE[method, path]:
-            assert status in (200, 201, 202, 204, 303), f"{who} {method} {path}: {status}"
-        else:
-            assert status in (401, 403, 404), f"{who} {method} {path}: {status}"
+        status = World(folder).send(who, method, path).status_code
+        assert status in (200, 201, 202, 204, 303), f"{who} {method} {path}: {status}"
 
 
 @pytest.mark.parametrize(("method", "path"), [pair for pair in DONE if DONE[pair]])
