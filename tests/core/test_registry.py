@@ -76,10 +76,10 @@ def test_packages_are_read_once_until_one_is_installed(
 
 
 def test_registering_for_this_process(registry: Registry) -> None:
-    @registry.decorator("mine")
     class Mine:
         pass
 
+    registry.register("mine", Mine)
     assert registry.get("mine") is Mine and "mine" in registry.names()
     with pytest.raises(InputError, match="agent 'mine' is already registered"):
         registry.register("mine", Mine)

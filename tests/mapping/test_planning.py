@@ -16,7 +16,6 @@ from navarena.mapping import (
     TerrainSettings,
     build_terrain,
     choose_nearest,
-    choose_useful,
     find_frontiers,
     find_viewing_cell,
     flood_terrain,
@@ -196,13 +195,13 @@ def test_frontiers_by_hand():
     assert frontiers.costs[left] == 3 * COST_PER_CELL
     assert tuple(frontiers.cells[right]) == at(terrain, 3, 5)
     assert np.allclose(frontiers.middles[right], np.array(at(terrain, 3, 6)))
-    assert choose_nearest(frontiers) == left and choose_useful(frontiers, patience=100.0) == right
+    assert choose_nearest(frontiers) == left
     assert find_frontiers(terrain, reach, min_cells=3).sizes.tolist() == [3]
     barred = np.zeros(terrain.states.shape, bool)
     barred[at(terrain, 4, 1)] = barred[at(terrain, 5, 1)] = True
     assert find_frontiers(terrain, reach, barred=barred).sizes.tolist() == [3]
     nothing = find_frontiers(terrain, reach, min_cells=9)
-    assert choose_nearest(nothing) == choose_useful(nothing) == -1
+    assert choose_nearest(nothing) == -1
 
 
 def test_stands_are_near_and_in_plain_view():

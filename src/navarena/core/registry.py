@@ -10,7 +10,7 @@ nothing. A package adds its own by an entry point in the registry's group:
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
@@ -101,12 +101,3 @@ class Registry:
         if name not in targets:
             raise unknown_name(self.kind, name, self.names())
         return load_target(targets[name])
-
-    def decorator(self, name: str) -> Callable[[Any], Any]:
-        """Decorator that registers a class or function under `name`."""
-
-        def add(value: Any) -> Any:
-            self.register(name, value)
-            return value
-
-        return add

@@ -17,11 +17,10 @@ from navarena.mapping.terrain import (
     TerrainSettings,
     build_terrain,
     choose_nearest,
-    choose_useful,
     find_frontiers,
     flood_terrain,
 )
-from navarena.mapping.unprojection import PointClouds, in_height_band, unproject
+from navarena.mapping.unprojection import PointClouds, unproject
 from navarena.mapping.viewing_cells import find_viewing_cell
 
 __all__ = [
@@ -52,13 +51,11 @@ __all__ = [
     "bin_max",
     "build_terrain",
     "choose_nearest",
-    "choose_useful",
     "crop_turned",
     "find_frontiers",
     "find_reachable_floor",
     "find_viewing_cell",
     "flood_terrain",
-    "in_height_band",
     "steer",
     "turn_blended",
     "unproject",

@@ -257,16 +257,3 @@ def find_frontiers(
 def choose_nearest(frontiers: Frontiers) -> int:
     """Index of the frontier that is cheapest to reach; -1 where there is none."""
     return int(np.argmin(frontiers.costs)) if len(frontiers.costs) else -1
-
-
-def choose_useful(frontiers: Frontiers, patience: float = 10.0) -> int:
-    """Index of the frontier with the most cells for its cost; -1 where there is none.
-
-    Args:
-        frontiers: to choose from.
-        patience: cells of path added to every cost; the greater, the more the size counts.
-    """
-    if not len(frontiers.costs):
-        return -1
-    lengths = frontiers.costs / COST_PER_CELL + patience
-    return int(np.argmax(frontiers.sizes / lengths))

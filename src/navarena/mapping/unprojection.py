@@ -92,11 +92,3 @@ def unproject(
         valid,
     )
     return PointClouds(points, valid)
-
-
-def in_height_band(
-    points: Float32[np.ndarray, "... 3"], floor: float, min_height: float, max_height: float
-) -> Bool[np.ndarray, "..."]:
-    """(...,) bool: points (..., 3) more than `min_height`, less than `max_height` metres over y `floor`."""
-    height = points[..., 1] - np.float32(floor)
-    return np.asarray((height > min_height) & (height < max_height))

@@ -136,9 +136,6 @@ class AugmentationSettings:
         return tuple(f"{name}={amount:g}" for name, amount in amounts.items() if amount > 0)
 
 
-BERT_MASK = 103
-"""Number of BERT's word that hides another."""
-
 PROXIES = ("mlm", "sap", "sar", "sprel", "mrc", "itm")
 """Proxy tasks by the names of the published code."""
 
@@ -160,7 +157,7 @@ class ProxySettings:
         step_share: of the steps whose views are hidden.
         image_share: of the steps of sap, sar and sprel in which what is seen has no features.
         angle_share: of the others, in which it has no angles.
-        mask: number of the word that hides another: the unknown word, or BERT_MASK.
+        mask: number of the word that hides another: the unknown word; BERT's [MASK] is 103.
 
     Raises InputError for weights of which none is positive, and for shares that are not of 0 to 1.
     """
