@@ -16,13 +16,12 @@ never moved, else 0. Time is that of the executed movement: a step that changes 
 but no second. InputError is raised for records without rates, and for successes without shortest path.
 """
 
-import math
-
 import numpy as np
 from jaxtyping import Float
 
 from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
+from navarena.core.geometry import wrap_angle
 from navarena.metrics.navigation import path_factor, path_length
 from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, segment_lengths
 
@@ -32,7 +31,7 @@ SHORTEST_SEGMENT = 1e-3
 
 def rotation(trajectory: Trajectory) -> float:
     """Sum of the turns of all steps, radians, left or right; a step turns by at most pi."""
-    return float(np.abs(_wrapped(np.diff(np.asarray(trajectory.yaws, np.float64)))).sum())
+    return float(np.abs(wrap_angle(np.diff(np.asarray(trajectory.yaws, np.float64)))).sum())
 
 
 def seconds(trajectory: Trajectory) -> float:
@@ -74,12 +73,8 @@ def measure_path(points: Float[np.ndarray, "k 3"], yaw: float) -> ShortestPath:
     moves = np.diff(points, axis=0)
     there = moves[np.hypot(moves[:, 0], moves[:, 2]) >= SHORTEST_SEGMENT]
     headings = np.concatenate([[yaw], arctan2(-there[:, 0], -there[:, 2])])
-    turned = float(np.abs(_wrapped(np.diff(headings))).sum())
+    turned = float(np.abs(wrap_angle(np.diff(headings))).sum())
     return ShortestPath(float(segment_lengths(points).sum()), turned, float(np.ptp(points[:, 1])))
-
-
-def _wrapped(angles: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
-    return (angles + math.pi) % (2 * math.pi) - math.pi
 
 
 def _time(rates: BodyRates, metres: float, radians: float) -> float:

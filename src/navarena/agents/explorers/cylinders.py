@@ -4,7 +4,6 @@ A goal object is unlit, so its pixels have its exact colour: red, green, blue, y
 cyan. Other objects may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 
 from navarena.agents.explorers.sightings import DepthView
+from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
 from navarena.tasks.protocols.goal_objects import CYLINDER_COLORS
 
@@ -107,8 +107,7 @@ def _is_cylinder(
     known = metres[(metres > min_range) & (metres < max_range)]
     if not len(known) or known.max() - known.min() > WIDTH + settings.slack:
         return False
-    away, focal = float(np.median(known)), camera.width_px / 2 / math.tan(camera.hfov / 2)
-    pixel = away / focal
+    pixel = float(np.median(known)) / focal_length(camera.width_px, camera.hfov)
     slack = settings.slack + 2 * pixel
     top = pose[1, 3] + (camera.height_px / 2 - rows.start) * pixel
     bottom = pose[1, 3] + (camera.height_px / 2 - rows.stop) * pixel

@@ -1,11 +1,11 @@
 """Places of objects in the frame of the map, from masks and depth images."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from navarena.core.geometry import focal_length
 from navarena.simulation.body import Camera
 
 
@@ -75,7 +75,7 @@ def project(
 ) -> Float[np.ndarray, "k 3"]:
     """(K, 3) metres, in the frame of the map, of K pixels of `view` at depths `metres`."""
     camera, pose = view.camera, view.pose
-    focal = camera.width_px / 2 / math.tan(camera.hfov / 2)
+    focal = focal_length(camera.width_px, camera.hfov)
     right = (columns + 0.5 - camera.width_px / 2) / focal * metres
     up = (camera.height_px / 2 - rows - 0.5) / focal * metres
     return np.stack([right, up, -metres], 1) @ pose[:3, :3].T + pose[:3, 3]
