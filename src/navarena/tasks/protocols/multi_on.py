@@ -217,9 +217,7 @@ class MultiOn(Task[MultiOnState]):
         for slot, episode in zip(slots.tolist(), episodes):
             objects = require_multi_goal(episode).objects
             state.goals[slot] = np.array([one.position for one in objects], float)
-            state.classes[slot] = np.array(
-                [class_id(one.category, self.kind.classes) for one in objects], np.int64
-            )
+            state.classes[slot] = self._class_ids(objects)
             state.found_after[slot] = []
             state.wrong_found[slot] = 0
             self._face_goal(simulator, state, slot)
