@@ -5,7 +5,7 @@ Keys: goat_bench/models/clip_policy.py; the frozen network of images is part of 
 
 from dataclasses import replace
 
-from navarena.learning.published.names import Shapes, begins
+from navarena.learning.published.names import Shapes, begins, measure_memory
 from navarena.learning.recipes.goat import monolithic
 from navarena.learning.recipes.recipe import Recipe
 
@@ -24,14 +24,12 @@ _KEYS = {
 def choose_goat(shapes: Shapes) -> Recipe:
     """The recipe with the memory of the weights."""
     recipe = monolithic("")
-    cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
-    gates, hidden = cells if len(cells) == 2 else (2048, 512)
-    layers = sum(name.startswith("net.state_encoder.rnn.weight_hh_l") for name in shapes)
+    memory, hidden, layers = measure_memory(shapes)
     policy = replace(
         recipe.policy,
-        memory="gru" if gates == 3 * hidden else "lstm",
+        memory=memory,
         hidden=hidden,
-        layers=max(layers, 1),
+        layers=layers,
         image_features=(shapes.get("net.visual_fc.0.weight") or (hidden,))[0],
     )
     return replace(recipe, policy=policy)

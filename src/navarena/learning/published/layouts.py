@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from navarena.learning.published.goat import choose_goat, rename_goat
-from navarena.learning.published.names import Shapes, begins, rename_resnet
+from navarena.learning.published.names import Shapes, begins, measure_memory, rename_resnet
 from navarena.learning.published.vlnce import choose_vlnce, rename_vlnce, reshape_vlnce
 from navarena.learning.recipes.habitat import OBJECTNAV_DDPPO, POINTNAV_DDPPO
 from navarena.learning.recipes.multion import MULTION_NOMAP
@@ -72,14 +72,12 @@ def _choose_habitat(shapes: Shapes) -> Recipe:
     first = shapes.get(f"{_VISUAL}backbone.conv1.0.weight", ())
     images = {1: ["depth"], 3: ["rgb"]}.get(first[1] if len(first) > 1 else 1, ["rgb", "depth"])
     is_deep = f"{_VISUAL}backbone.layer1.0.convs.6.weight" in shapes
-    cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
-    gates, hidden = cells if len(cells) == 2 else (2048, 512)
-    layers = sum(name.startswith("net.state_encoder.rnn.weight_hh_l") for name in shapes)
+    memory, hidden, layers = measure_memory(shapes)
     policy = replace(
         recipe.policy,
-        memory="gru" if gates == 3 * hidden else "lstm",
+        memory=memory,
         hidden=hidden,
-        layers=max(layers, 1),
+        layers=layers,
         image_features=(shapes.get("net.visual_fc.1.weight") or (hidden,))[0],
         encoder=replace(
             recipe.policy.encoder,

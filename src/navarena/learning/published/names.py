@@ -1,6 +1,7 @@
-"""Names of weights, in the files of the reference code and here."""
+"""Names and sizes of weights in the files of the reference code."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 Shapes = Mapping[str, tuple[int, ...]]
 """Key of a file -> shape of its tensor."""
@@ -12,6 +13,15 @@ def begins(name: str, pairs: Mapping[str, str]) -> str:
         if name.startswith(ours):
             return theirs + name.removeprefix(ours)
     return name
+
+
+def measure_memory(shapes: Shapes) -> tuple[Literal["gru", "lstm"], int, int]:
+    """Kind, hidden units and layers of the recurrent network in a file of habitat-lab or of a fork of it."""
+    weights = "net.state_encoder.rnn.weight_hh_l"
+    cells = shapes.get(f"{weights}0", ())
+    gates, hidden = cells if len(cells) == 2 else (2048, 512)
+    layers = sum(name.startswith(weights) for name in shapes)
+    return "gru" if gates == 3 * hidden else "lstm", hidden, max(layers, 1)
 
 
 def rename_resnet(name: str) -> str:
