@@ -1,6 +1,6 @@
 """Frozen trunks: their weights from files as torchvision stores them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
@@ -54,11 +54,8 @@ def take_trunk(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], source
 
     Raises FileError that names a key which is missing, too many, or of another shape.
     """
-    names = {name: rename_torchvision(name.removeprefix(TRUNK)) for name in wanted}
-    shapes = {names[name]: tuple(value.shape) for name, value in wanted.items()}
     kept = {name: value for name, value in found.items() if not name.startswith("fc.")}
-    require_keys(kept, shapes, source)
-    return {name: kept[names[name]] for name in wanted}
+    return take_weights(kept, wanted, lambda name: rename_torchvision(name.removeprefix(TRUNK)), source)
 
 
 def take_clip_trunk(
@@ -74,10 +71,19 @@ def take_clip_trunk(
         for name, value in (inner if isinstance(inner, Mapping) else found).items()
         if name.startswith(CLIP_VISUAL) and not name.startswith(f"{CLIP_VISUAL}attnpool.")
     }
-    names = {name: name.removeprefix(TRUNK) for name in wanted}
-    shapes = {names[name]: tuple(value.shape) for name, value in wanted.items()}
-    require_keys(visual, shapes, source)
-    return {name: visual[names[name]] for name in wanted}
+    return take_weights(visual, wanted, lambda name: name.removeprefix(TRUNK), source)
+
+
+def take_weights(
+    found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], rename: Callable[[str], str], source: str
+) -> dict[str, Tensor]:
+    """Our name -> tensor of `found` for each of `wanted`; `rename` gives the key in `found` of our name.
+
+    Raises FileError as `require_keys` does.
+    """
+    names = {name: rename(name) for name in wanted}
+    require_keys(found, {names[name]: tuple(value.shape) for name, value in wanted.items()}, source)
+    return {name: found[names[name]] for name in wanted}
 
 
 def read_weights(path: Path) -> dict[str, object]:

@@ -1,10 +1,11 @@
 """Frozen networks of instruction followers at the papers' sizes: from files that users have."""
 
+from functools import partial
 from pathlib import Path
 
 from navarena.core.errors import InputError
 from navarena.learning.networks.encoder_settings import RANDOM_TRUNK
-from navarena.learning.networks.trunks import read_weights, rename_torchvision, require_keys
+from navarena.learning.networks.trunks import read_weights, rename_torchvision, take_weights
 from navarena.learning.published.names import rename_resnet
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, torch
@@ -39,12 +40,10 @@ def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> N
                 f"--set policy.follower.{name}_trunk=FILE ({RANDOM_TRUNK} to go without)"
             )
         found = _find(read_weights(Path(path)), name)
-        names = {key: rename_follower_trunk(key, name) for key in wanted}
-        shapes = {names[key]: tuple(value.shape) for key, value in wanted.items()}
-        require_keys(found, shapes, path)
+        taken = take_weights(found, wanted, partial(rename_follower_trunk, name=name), path)
         with torch.no_grad():
-            for key, value in wanted.items():
-                value.copy_(found[names[key]])
+            for key, value in taken.items():
+                wanted[key].copy_(value)
 
 
 def _find(found: dict[str, object], name: str) -> dict[str, Tensor]:
