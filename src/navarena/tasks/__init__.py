@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from navarena.tasks.catalog import TASKS, change_images, get_body_task, get_task
     from navarena.tasks.env import NavigationEnv
     from navarena.tasks.graphs.batch import GraphBatch
+    from navarena.tasks.graphs.oracle import GraphOracleRules
     from navarena.tasks.graphs.rendered_features import RenderedFeatures
-    from navarena.tasks.graphs.rules import GraphOracleRules
     from navarena.tasks.graphs.task import GraphTask
     from navarena.tasks.graphs.teacher import GraphTeacher, path_actions, remaining_distances, teacher_actions
     from navarena.tasks.image_options import ImageOptions

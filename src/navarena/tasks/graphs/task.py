@@ -7,7 +7,7 @@ from navarena.episodes.graph_routes import GRAPH_ROUTE_SET
 from navarena.metrics.instruction import SUCCESS_DISTANCE, PathScores, SplReference
 from navarena.metrics.tours import TourScoring
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES
-from navarena.tasks.graphs.rules import GraphOracleRules
+from navarena.tasks.graphs.oracle import GraphOracleRules
 from navarena.tasks.options import find_departures
 from navarena.tasks.task import TaskRules
 
