@@ -1,6 +1,6 @@
 """Maps of what a body has seen, as observations: occupancy, and Iterative VLN's semantic map."""
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,18 +12,14 @@ from navarena.core.errors import InputError, require_name
 from navarena.mapping.egocentric import crop_turned
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, OccupancyMaps, OccupancySettings
-from navarena.mapping.semantic_map import (
-    CLASSES,
-    WINDOW,
-    SemanticMaps,
-    SemanticMapSettings,
-    label_table,
-)
+from navarena.mapping.semantic_map import CLASSES, WINDOW, SemanticMaps, SemanticMapSettings
 from navarena.mapping.survey import survey_occupancy, survey_semantics
+from navarena.mapping.vocabularies import MAP_VOCABULARY
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.semantic_classes import write_classes
 from navarena.tasks.task import TaskState
 
 LIFETIMES = ("episodic", "iterative", "known")
@@ -44,30 +40,45 @@ class _Kept(Generic[Maps]):
         self.scenes: list[str | None] = [None] * slots
 
 
-def _start_maps(
-    kept: _Kept[Maps], lifetime: str, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
-) -> None:
-    """Forget what the lifetime of a map ends; maps are centred on where the body starts, world frame."""
-    for slot in slots.tolist():
-        world = simulator.slot_worlds.world(slot)
-        scene = None if world is None else world.scene_id
-        goes_on = lifetime == "iterative" and state.tour_position[slot] > 0 and kept.scenes[slot] == scene
-        if not goes_on:
-            kept.maps.reset([slot], simulator.positions[slot : slot + 1, [0, 2]])
-        kept.scenes[slot] = scene
+class _SeenMap(GoalSensor, Generic[Maps]):
+    """A map of what a body has seen, centred on where the body starts, world frame.
 
+    Attributes:
+        lifetime: one of LIFETIMES.
+    """
 
-def _keep(
-    memory: "WeakKeyDictionary[TaskState, _Kept[Maps]]", state: TaskState, make: Callable[[int], Maps]
-) -> _Kept[Maps]:
-    """The maps kept for `state`, made when they are first asked for."""
-    if state not in memory:
-        memory[state] = _Kept(make(len(state.steps)), len(state.steps))
-    return memory[state]
+    is_map = True
+    lifetime: str
+
+    def __post_init__(self) -> None:
+        require_name("lifetime of a map", self.lifetime, LIFETIMES)
+        object.__setattr__(self, "_memory", WeakKeyDictionary())
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        """Forget the maps whose lifetime is over."""
+        kept = self._kept(simulator, state)
+        for slot in slots.tolist():
+            world = simulator.slot_worlds.world(slot)
+            scene = None if world is None else world.scene_id
+            is_on_tour = self.lifetime == "iterative" and state.tour_position[slot] > 0
+            if not (is_on_tour and kept.scenes[slot] == scene):
+                kept.maps.reset([slot], simulator.positions[slot : slot + 1, [0, 2]])
+            kept.scenes[slot] = scene
+
+    @abstractmethod
+    def _make_maps(self, simulator: Simulator) -> Maps:
+        """Empty maps of all slots."""
+
+    def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[Maps]:
+        """The maps kept for `state`, made when they are first asked for."""
+        memory: WeakKeyDictionary[TaskState, _Kept[Maps]] = self.__dict__["_memory"]
+        if state not in memory:
+            memory[state] = _Kept(self._make_maps(simulator), simulator.slots)
+        return memory[state]
 
 
 @dataclass(frozen=True)
-class OccupancyMapSensor(GoalSensor):
+class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
     """(W, W, 1) uint8: what was seen around the body: 0 unknown, 1 free, 2 occupied.
 
     Ahead is up, the body in the middle (between the four middle cells). It is drawn from depth as the camera
@@ -84,20 +95,12 @@ class OccupancyMapSensor(GoalSensor):
     lifetime: str = "episodic"
 
     name = "occupancy_map"
-    is_map = True
     channels: ClassVar[tuple[str, ...]] = ("depth",)
-
-    def __post_init__(self) -> None:
-        require_name("lifetime of a map", self.lifetime, LIFETIMES)
-        object.__setattr__(self, "_memory", WeakKeyDictionary())
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec(
             (self.window, self.window, 1), np.uint8, 0, OCCUPIED, categories=(OCCUPIED + 1,)
         )
-
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
-        _start_maps(self._kept(simulator, state), self.lifetime, simulator, state, slots)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
@@ -146,16 +149,34 @@ class OccupancyMapSensor(GoalSensor):
     def _settings(self, simulator: Simulator) -> OccupancySettings:
         return replace(self.settings, obstacle_top=simulator.embodiment.height)
 
-    def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[OccupancyMaps]:
-        memory: WeakKeyDictionary[TaskState, _Kept[OccupancyMaps]] = self.__dict__["_memory"]
+    def _make_maps(self, simulator: Simulator) -> OccupancyMaps:
         settings = self._settings(simulator)
         if self.lifetime == "known":  # the slots' own maps stay empty
             settings = replace(settings, size=settings.cell, layers=1)
-        return _keep(memory, state, lambda slots: OccupancyMaps(slots, settings, simulator.threads))
+        return OccupancyMaps(simulator.slots, settings, simulator.threads)
 
 
 @dataclass(frozen=True)
-class SemanticMapSensor(GoalSensor):
+class IterativeOccupancyMap(OccupancyMapSensor):
+    """(W, W, 1) uint8: occupancy_map, kept for the whole of a tour."""
+
+    lifetime: str = "iterative"
+
+    name = "occupancy_map_iterative"
+
+
+@dataclass(frozen=True)
+class KnownOccupancyMap(OccupancyMapSensor):
+    """(W, W, 1) uint8: occupancy_map, made beforehand by looking around everywhere; known at once."""
+
+    lifetime: str = "known"
+
+    name = "occupancy_map_known"
+    privileged = True
+
+
+@dataclass(frozen=True)
+class SemanticMapSensor(_SeenMap[SemanticMaps]):
     """(14, 64, 64) uint8: Iterative VLN's map around the body: occupancy, then 13 planes of classes.
 
     Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true labels and depth
@@ -171,19 +192,11 @@ class SemanticMapSensor(GoalSensor):
     lifetime: str = "episodic"
 
     name = "semantic_map"
-    is_map = True
     privileged = True
     channels: ClassVar[tuple[str, ...]] = ("depth", "semantic")
 
-    def __post_init__(self) -> None:
-        require_name("lifetime of a map", self.lifetime, LIFETIMES)
-        object.__setattr__(self, "_memory", WeakKeyDictionary())
-
     def spec(self) -> ObservationSpec:
         return ObservationSpec((len(CLASSES) + 1, WINDOW, WINDOW), np.uint8, 0, 1)
-
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
-        _start_maps(self._kept(simulator, state), self.lifetime, simulator, state, slots)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
@@ -212,11 +225,7 @@ class SemanticMapSensor(GoalSensor):
                 "leave the sensor out"
             )
         classes = np.zeros_like(images)
-        for slot in np.flatnonzero(placed).tolist():
-            world = simulator.slot_worlds.world(slot)
-            table = label_table(world.scene.categories if world is not None else ())
-            # goal objects that belong to no scene are void
-            np.take(np.append(table, np.int32(0)), images[slot], out=classes[slot], mode="clip")
+        write_classes(simulator, MAP_VOCABULARY, np.flatnonzero(placed), classes)
         return classes
 
     def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
@@ -231,9 +240,26 @@ class SemanticMapSensor(GoalSensor):
                 known.storeys.layer[0] = known.storeys.nearest(0, float(bodies.positions[slot, 1]))
                 out[slot] = known.views(eyes[slot : slot + 1], bodies.yaws[slot : slot + 1])[0]
 
-    def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[SemanticMaps]:
-        memory: WeakKeyDictionary[TaskState, _Kept[SemanticMaps]] = self.__dict__["_memory"]
+    def _make_maps(self, simulator: Simulator) -> SemanticMaps:
         settings = self.settings
         if self.lifetime == "known":  # the slots' own maps stay empty
             settings = replace(settings, size=settings.column, layers=1)
-        return _keep(memory, state, lambda slots: SemanticMaps(slots, settings, simulator.threads))
+        return SemanticMaps(simulator.slots, settings, simulator.threads)
+
+
+@dataclass(frozen=True)
+class IterativeSemanticMap(SemanticMapSensor):
+    """(14, 64, 64) uint8: semantic_map, kept for the whole of a tour."""
+
+    lifetime: str = "iterative"
+
+    name = "semantic_map_iterative"
+
+
+@dataclass(frozen=True)
+class KnownSemanticMap(SemanticMapSensor):
+    """(14, 64, 64) uint8: semantic_map, made beforehand by looking around everywhere; known at once."""
+
+    lifetime: str = "known"
+
+    name = "semantic_map_known"

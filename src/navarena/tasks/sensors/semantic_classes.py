@@ -5,7 +5,7 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Int64, Integer, UInt8
 
 from navarena.mapping.vocabularies import ALL_CATEGORIES, class_names, class_table
 from navarena.simulation.simulator import Simulator
@@ -40,11 +40,19 @@ class SemanticClasses(PixelSensor):
         return len(class_names(self.vocabulary or ALL_CATEGORIES)) - 1
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        _, images = simulator.observer.image("semantic")
-        for slot, image in enumerate(images):
-            world = simulator.slot_worlds.world(slot)
-            table = _table(self.vocabulary or ALL_CATEGORIES, () if world is None else world.scene.categories)
-            np.take(table, image, out=out[slot, :, :, 0], mode="clip")
+        slots = np.arange(simulator.slots)
+        write_classes(simulator, self.vocabulary or ALL_CATEGORIES, slots, out[..., 0])
+
+
+def write_classes(
+    simulator: Simulator, vocabulary: str, slots: Int64[np.ndarray, "k"], out: Integer[np.ndarray, "n h w"]
+) -> None:
+    """Write the true classes of what the bodies in `slots` (K,) see into their images of `out` (N, H, W)."""
+    _, images = simulator.observer.image("semantic")
+    for slot in slots.tolist():
+        world = simulator.slot_worlds.world(slot)
+        table = _table(vocabulary, () if world is None else world.scene.categories)
+        np.take(table.astype(out.dtype), images[slot], out=out[slot], mode="clip")
 
 
 @cache
