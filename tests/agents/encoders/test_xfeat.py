@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from navarena.agents.encoders import make_matcher
-from navarena.agents.goat.modular import ModularGoatAgent
-from navarena.agents.goat.seeing import read_options
+from navarena.agents.goat.modular_gt import ModularGoatGtAgent
+from navarena.agents.goat.modular_predicted import read_options
 from navarena.core.errors import InputError, MissingExtraError, UnknownNameError
 from navarena.core.seeding import make_generator
 
@@ -62,10 +62,10 @@ def test_without_the_package(monkeypatch) -> None:
 
 def test_options() -> None:
     assert read_options("matcher=xfeat").matcher == "xfeat" and read_options("images=count").matcher == "sift"
-    assert issubclass(ModularGoatAgent.with_options("matcher=xfeat"), ModularGoatAgent)
+    assert issubclass(ModularGoatGtAgent.with_options("matcher=xfeat"), ModularGoatGtAgent)
     with pytest.raises(InputError, match=r"matcher=sift\|xfeat behind modular-goat-gt, got 'matcher=orb'"):
-        ModularGoatAgent.with_options("matcher=orb")
+        ModularGoatGtAgent.with_options("matcher=orb")
     with pytest.raises(UnknownNameError):
-        ModularGoatAgent.with_options("naming=open")
+        ModularGoatGtAgent.with_options("naming=open")
     with pytest.raises(InputError, match=r"matcher=sift\|xfeat"):
         read_options("matcher=orb")

@@ -1,14 +1,14 @@
 """Agents for GOAT-Bench that remember what they saw: objects (Modular GOAT) or views (CLIP on Wheels)."""
 
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
-from navarena.agents.goat.modular import ModularGoatAgent
+from navarena.agents.goat.modular_gt import ModularGoatGtAgent
 from navarena.agents.goat.search import Search, SearchSettings
 from navarena.agents.goat.view_memory import ViewMemory, ViewSettings
 
 __all__ = [
     "CowSettings",
     "ModularCowAgent",
-    "ModularGoatAgent",
+    "ModularGoatGtAgent",
     "Search",
     "SearchSettings",
     "ViewMemory",

@@ -1,4 +1,4 @@
-"""`modular-goat-gt`: remembers every object it sees, matches goals with them, and explores until one fits."""
+"""`modular-goat-gt`: Modular GOAT with true labels and categories of goals, the paper's "GT-Sem"."""
 
 from collections.abc import Mapping
 from typing import ClassVar, get_args
@@ -76,7 +76,7 @@ class TrueLabels(Perception):
         return self._batch
 
 
-class ModularGoatAgent(MappingAgent):
+class ModularGoatGtAgent(MappingAgent):
     """Modular GOAT with true labels (the paper's "GT-Sem"), for `goat-v1` and its single skills.
 
     It keeps an occupancy map and an instance memory for the whole lifelong episode. A goal given by its
@@ -107,7 +107,7 @@ class ModularGoatAgent(MappingAgent):
         require_name("option of modular-goat-gt", name, ["matcher"])
         if value not in get_args(MatcherName):
             raise InputError(f"expected matcher=sift|xfeat behind modular-goat-gt, got {text!r}")
-        return type("ModularGoatAgent", (cls,), {"matcher": value, "__doc__": cls.__doc__})
+        return type("ModularGoatGtAgent", (cls,), {"matcher": value, "__doc__": cls.__doc__})
 
     def __init__(self, task: Task, seed: int = 0, settings: SearchSettings = USUAL_SEARCH) -> None:
         super().__init__(task, InstanceFinder(task, TrueLabels(self.matcher), settings), seed)

@@ -1,4 +1,4 @@
-"""`modular-goat`: Modular GOAT without privileged input, with a segmenter and a joint text-image space."""
+"""`modular-goat`: Modular GOAT on predictions of a segmenter and of a joint space of texts and images."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -15,10 +15,10 @@ from navarena.agents.encoders import MatcherName, make_encoder, make_matcher
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.detection import detect
+from navarena.agents.goat.embedding_matching import EmbeddingMatcher, Images, MatchingSettings, Naming
 from navarena.agents.goat.goal_query import possible_categories, require_goal_sensors
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception
 from navarena.agents.goat.search import SearchSettings
-from navarena.agents.goat.seeing_matcher import Images, Naming, SeeingMatcher, SeeingSettings
 from navarena.agents.options import split_options
 from navarena.core.errors import InputError, require_name
 from navarena.core.files import read_bytes, read_json
@@ -30,7 +30,7 @@ from navarena.mapping import SegmentedImage
 from navarena.mapping.labellers import Labeller, find_labeller, hash_weights
 from navarena.tasks.task import Task
 
-SEEING_SEARCH = SearchSettings(
+OUR_SEARCH = SearchSettings(
     accept=MappingProxyType({"object": 0.3, "description": 0.5, "image": 0.4}),
     patience=MappingProxyType({"object": 150, "description": 150, "image": 150}),
     settled=MappingProxyType({"object": 400, "description": 400, "image": 600}),
@@ -51,7 +51,7 @@ Preset = Literal["ours", "paper"]
 
 
 @dataclass(frozen=True)
-class SeeingOptions:
+class ModularGoatOptions:
     """Options of `modular-goat?NAME=VALUE&...`.
 
     Attributes:
@@ -74,7 +74,7 @@ class SeeingOptions:
     thresholds: str = ""
 
 
-def read_options(text: str) -> SeeingOptions:
+def read_options(text: str) -> ModularGoatOptions:
     """The options in NAME=VALUE&NAME=VALUE; raises UnknownNameError, and InputError for other values."""
     given = split_options(text, "modular-goat")
     choices = {
@@ -84,19 +84,19 @@ def read_options(text: str) -> SeeingOptions:
         "preset": get_args(Preset),
     }
     for name, value in given.items():
-        require_name("option of modular-goat", name, [one.name for one in fields(SeeingOptions)])
+        require_name("option of modular-goat", name, [one.name for one in fields(ModularGoatOptions)])
         if not value or (name in choices and value not in choices[name]):
             raise InputError(
                 f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {value!r}"
             )
     if given.get("preset") == "paper":
         given.setdefault("images", "count")
-    return msgspec.convert(given, SeeingOptions)
+    return msgspec.convert(given, ModularGoatOptions)
 
 
-def choose_search(options: SeeingOptions) -> SearchSettings:
+def choose_search(options: ModularGoatOptions) -> SearchSettings:
     """The search settings with calibrated thresholds; raises FileError if these cannot be read."""
-    search = PAPER_SEARCH if options.preset == "paper" else SEEING_SEARCH
+    search = PAPER_SEARCH if options.preset == "paper" else OUR_SEARCH
     if not options.thresholds:
         return search
     remedy = "write it by: navarena encoder calibrate"
@@ -106,8 +106,8 @@ def choose_search(options: SeeingOptions) -> SearchSettings:
     return replace(search, accept=MappingProxyType({**search.accept, **found}))
 
 
-class SeenLabels(Perception):
-    """Objects as a segmenter sees them: connected parts of one class, without jumps of depth.
+class PredictedLabels(Perception):
+    """Objects as a segmenter predicts them: connected parts of one class, without jumps of depth.
 
     Args:
         labeller: tells the class of every pixel.
@@ -122,7 +122,7 @@ class SeenLabels(Perception):
         self,
         labeller: Labeller,
         encoder: GoalEncoder,
-        settings: SeeingSettings,
+        settings: MatchingSettings,
         matcher: MatcherName = "sift",
     ) -> None:
         if not (encoder.reads_words and encoder.sees_images):
@@ -150,18 +150,18 @@ class SeenLabels(Perception):
             view.offset,
         )
 
-    def make_matcher(self) -> SeeingMatcher:
-        return SeeingMatcher(self._encoder, self._images, self._settings, self._meanings, self._words)
+    def make_matcher(self) -> EmbeddingMatcher:
+        return EmbeddingMatcher(self._encoder, self._images, self._settings, self._meanings, self._words)
 
 
-class ModularGoatSeeingAgent(MappingAgent):
+class ModularGoatPredictedAgent(MappingAgent):
     """Modular GOAT without privileged input, for `goat-v1` and its single skills.
 
     A segmenter cuts images into parts, which join to instances as in `modular-goat-gt`. A goal given by its
     category is an instance whose crops are more like its name than like any other name, in a joint space of
     texts and images (or, as the control, one that the segmenter calls so); a described one the instance whose
     crops are most like the text, one shown in an image the instance with the view that matches best. No
-    category of goals given otherwise is known. Behind its name stand options (SeeingOptions), as in
+    category of goals given otherwise is known. Behind its name stand options (ModularGoatOptions), as in
     modular-goat?segmenter=runs/segmenter&naming=closed.
 
     Args:
@@ -171,11 +171,12 @@ class ModularGoatSeeingAgent(MappingAgent):
     Raises FileError for missing files of segmenter, encoder or thresholds, MissingExtraError.
     """
 
-    options: ClassVar[SeeingOptions] = SeeingOptions()
+    options: ClassVar[ModularGoatOptions] = ModularGoatOptions()
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
-        return type("ModularGoatSeeingAgent", (cls,), {"options": read_options(text), "__doc__": cls.__doc__})
+        members = {"options": read_options(text), "__doc__": cls.__doc__}
+        return type("ModularGoatPredictedAgent", (cls,), members)
 
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
@@ -187,7 +188,7 @@ class ModularGoatSeeingAgent(MappingAgent):
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_goal_sensors(task)
         options = self.options
-        settings = SeeingSettings(options.naming, options.images, names_of_split("train"))
+        settings = MatchingSettings(options.naming, options.images, names_of_split("train"))
         labeller, encoder = find_labeller(options.segmenter), make_encoder(options.encoder)
-        perception = SeenLabels(labeller, encoder, settings, options.matcher)
+        perception = PredictedLabels(labeller, encoder, settings, options.matcher)
         super().__init__(task, InstanceFinder(task, perception, choose_search(options)), seed)

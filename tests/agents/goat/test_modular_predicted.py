@@ -11,9 +11,9 @@ from navarena.agents.agent import Boundary
 from navarena.agents.declaration import join_hashes
 from navarena.agents.encoders import ImageMatcher
 from navarena.agents.goat.detection import DetectionSettings, PerceptionErrors, connect, count_errors, detect
+from navarena.agents.goat.embedding_matching import EmbeddingMatcher, MatchingSettings
+from navarena.agents.goat.modular_predicted import PAPER_SEARCH, choose_search, read_options
 from navarena.agents.goat.search import Search, SearchSettings
-from navarena.agents.goat.seeing import PAPER_SEARCH, choose_search, read_options
-from navarena.agents.goat.seeing_matcher import SeeingMatcher, SeeingSettings
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import FileError, InputError, UnknownNameError
 from navarena.episodes.encoding.catalog import ENCODERS
@@ -21,7 +21,7 @@ from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.mapping.labellers import LABELLERS
 from navarena.tasks.catalog import get_task
 
-from .test_modular import SOFA, live, remember, subtask
+from .test_modular_gt import SOFA, live, remember, subtask
 
 RED, BLUE, GREEN = (200, 0, 0), (0, 0, 200), (0, 200, 0)
 CLASSES = ("void", "bed", "couch")
@@ -131,8 +131,8 @@ SEEN = (("bed", 0, RED), ("couch", 60, BLUE), ("couch", 120, GREEN))
 
 def match(goal, **settings):
     meanings = {"bed": frozenset({"bed"}), "couch": frozenset({"sofa"})}
-    settings = SeeingSettings(**({"names": ("bed", "couch", "plant")} | settings))
-    matcher = SeeingMatcher(Colours(), ImageMatcher(), settings, meanings)
+    settings = MatchingSettings(**({"names": ("bed", "couch", "plant")} | settings))
+    matcher = EmbeddingMatcher(Colours(), ImageMatcher(), settings, meanings)
     matcher.face(goal)
     return matcher.rank(remember(*SEEN))
 
@@ -170,7 +170,7 @@ def test_names_below_the_threshold_are_looked_at_and_not_taken():
             patience={"object": 9, "description": 9, "image": 9},
             settled={"object": math.inf, "description": math.inf, "image": math.inf},
         )
-        matcher = SeeingMatcher(Colours(), ImageMatcher(), SeeingSettings(names=("bed",)), {})
+        matcher = EmbeddingMatcher(Colours(), ImageMatcher(), MatchingSettings(names=("bed",)), {})
         search = Search(matcher, settings)
         search.begin(GoalQuery("object", "couch"))
         choice = search.choose(instances, np.array([50.0, 0.0, 0.0]), False)

@@ -1,4 +1,4 @@
-"""Matching of remembered instances with a goal if categories are not given."""
+"""Matching of remembered instances with a goal by embeddings of their crops, without true categories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Images = Literal["joint", "keypoints", "count"]
 
 
 @dataclass(frozen=True)
-class SeeingSettings:
+class MatchingSettings:
     """Settings of goal matching.
 
     Attributes:
@@ -37,7 +37,7 @@ class SeeingSettings:
     names: tuple[str, ...] = ()
 
 
-class SeeingMatcher(Matcher):
+class EmbeddingMatcher(Matcher):
     """Scores the instances in one body's memory against its current goal; unchanged ones are cached.
 
     Args:
@@ -53,7 +53,7 @@ class SeeingMatcher(Matcher):
         self,
         encoder: GoalEncoder,
         images: ImageMatcher,
-        settings: SeeingSettings,
+        settings: MatchingSettings,
         meanings: Mapping[str, frozenset[str]],
         words: GoalEncoder | None = None,
     ) -> None:
