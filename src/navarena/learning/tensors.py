@@ -1,8 +1,11 @@
 """PyTorch, and trees of tensors: names -> tensors whose first dimension counts slots."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from navarena.core.errors import InputError, require_extra
+from navarena.core.seeding import derive_seed
 
 EXTRA = "learn"
 
@@ -19,6 +22,14 @@ else:
 
 Tree = dict[str, Tensor]
 """Name -> tensor; states of policies are such trees of (N, ...) tensors."""
+
+
+@contextmanager
+def seeded(*name: str | int) -> Iterator[None]:
+    """Context in which PyTorch draws from the stream `name`, as of `derive_seed`, and nothing else of it."""
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(derive_seed(*name) % 2**63)
+        yield
 
 
 def reset_rows(state: Tree, mask: Tensor) -> Tree:

@@ -14,7 +14,7 @@ import numpy as np
 
 from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.protocol_ids import base_protocol
-from navarena.core.seeding import derive_seed, make_generator
+from navarena.core.seeding import make_generator
 from navarena.evaluation.demonstrations.reading import EpisodeArrays, open_demos
 from navarena.learning.agents.fit import find_vocabulary
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
@@ -24,15 +24,13 @@ from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import AggregationSettings, ImitationSettings
 from navarena.learning.storage import NO_LABEL
-from navarena.learning.tensors import torch
+from navarena.learning.tensors import seeded, torch
 from navarena.learning.trainings.aggregation import Aggregator
 from navarena.learning.trainings.log import Row, append_row, cut_log
 from navarena.learning.trainings.setup import (
-    bias_declaration,
     build_policy,
     describe_policy,
-    load_pretrained,
-    load_start,
+    load_first_weights,
     make_training_task,
 )
 from navarena.learning.trainings.store import Entry, TrajectoryStore
@@ -66,26 +64,7 @@ class DemoTraining:
     """
 
     def __init__(self, recipe: Recipe, demos: Path, folder: Path, threads: int = 1) -> None:
-        method = recipe.method
-        if not isinstance(method, ImitationSettings):
-            raise InputError("expected a recipe of imitation for --demos, got one of reinforcement")
-        if method.auxiliaries:
-            raise InputError(
-                "expected no auxiliary losses with --demos, which hold no targets for them, got "
-                f"{', '.join(one.kind for one in method.auxiliaries)}; add --set method.auxiliaries="
-            )
-        if recipe.policy.remembers == "subtask":
-            raise InputError(
-                "expected policy.remembers=episode or longer with --demos, which do not say where sub-tasks "
-                "begin, got subtask"
-            )
-        images = {"corruptions": recipe.corruptions, "mixture": recipe.mixture}
-        changed = [name for name, given in images.items() if given]
-        if changed or recipe.augmentation.is_on:
-            raise InputError(
-                f"expected no {(changed or ['augmentation'])[0]} with --demos, whose images stay as they "
-                "were written; train without --demos"
-            )
+        method = _require_plain_imitation(recipe)
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
         self._demos = open_demos(demos)
@@ -107,8 +86,7 @@ class DemoTraining:
         )
         self._require_fit(demos)
         self._require_units(task, batch, demos)
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
+        with seeded("learning", recipe.seed, "weights"):
             self._policy, _ = build_policy(replace(recipe, targets=()), self._info, task, batch)
         self._policy.in_bfloat16 = choose_precision(recipe.precision)
         self._optimiser = make_optimiser(self._policy, method.optimiser)
@@ -123,9 +101,7 @@ class DemoTraining:
         if saved is not None:
             self._restore(saved)
         else:
-            load_pretrained(self._policy, recipe)
-            load_start(self._policy, self._info, recipe, folder, task)
-            bias_declaration(self._policy, task, recipe.declaration_bias)
+            load_first_weights(self._policy, self._info, recipe, folder, task)
             self._aggregator.learn_statistics(self._policy)
         cut_log(folder, self.frames)
 
@@ -211,11 +187,8 @@ class DemoTraining:
         began, first = time.perf_counter(), self.frames
         while self.updates < passes:
             try:
-                with torch.random.fork_rng(devices=()):
-                    torch.manual_seed(
-                        derive_seed("learning", self.recipe.seed, "dropout", self.updates) % 2**63
-                    )
-                    done = self.updates / passes
+                done = self.updates / passes
+                with seeded("learning", self.recipe.seed, "dropout", self.updates):
                     row = self._aggregator.learn(self._policy, self._optimiser, 0, done, self._generator)
             except FloatingPointError as error:
                 raise CheckFailedError(
@@ -263,3 +236,28 @@ class DemoTraining:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _require_plain_imitation(recipe: Recipe) -> ImitationSettings:
+    """The method of `recipe`; raises InputError for what needs more than demonstrations hold."""
+    method = recipe.method
+    if not isinstance(method, ImitationSettings):
+        raise InputError("expected a recipe of imitation for --demos, got one of reinforcement")
+    if method.auxiliaries:
+        raise InputError(
+            "expected no auxiliary losses with --demos, which hold no targets for them, got "
+            f"{', '.join(one.kind for one in method.auxiliaries)}; add --set method.auxiliaries="
+        )
+    if recipe.policy.remembers == "subtask":
+        raise InputError(
+            "expected policy.remembers=episode or longer with --demos, which do not say where sub-tasks "
+            "begin, got subtask"
+        )
+    images = {"corruptions": recipe.corruptions, "mixture": recipe.mixture}
+    changed = [name for name, given in images.items() if given]
+    if changed or recipe.augmentation.is_on:
+        raise InputError(
+            f"expected no {(changed or ['augmentation'])[0]} with --demos, whose images stay as they "
+            "were written; train without --demos"
+        )
+    return method

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import CheckFailedError
-from navarena.core.seeding import derive_seed, make_generator
+from navarena.core.seeding import make_generator
 from navarena.learning.checkpoints.files import (
     RESUME,
     describe_last_checkpoint,
@@ -27,7 +27,7 @@ from navarena.learning.checkpoints.files import (
 )
 from navarena.learning.checkpoints.fitted import FittedInfo, encode_fitted
 from navarena.learning.recipes.base import FittingRecipe
-from navarena.learning.tensors import Tensor, torch
+from navarena.learning.tensors import Tensor, seeded, torch
 from navarena.learning.trainings.log import Row, append_row, cut_log
 
 AnyRecipe = TypeVar("AnyRecipe", bound=FittingRecipe)
@@ -70,8 +70,7 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
             info: describes it.
             build: makes the network.
         """
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed(self.recipe.kind, self.recipe.seed, "weights") % 2**63)
+        with seeded(self.recipe.kind, self.recipe.seed, "weights"):
             self._network = build().train()
         self._info, settings = info, self.recipe.optimiser
         self._optimiser = torch.optim.AdamW(

@@ -250,15 +250,20 @@ FIRST = "first"
 """Folder, within that of a training, of the training that comes first."""
 
 
-def load_pretrained(policy: ActingPolicy, recipe: Recipe) -> None:
-    """Read the weights of networks that were trained before into `policy`, from the files its settings name.
+def load_first_weights(
+    policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path, task: Task | GraphTask
+) -> None:
+    """Give a policy of random weights those with which its training begins; arguments as of `load_start`.
 
-    Raises InputError where none is named or its network has other sizes, and FileError for a file that is
-    missing or damaged.
+    First come networks that were trained before, from the files its settings name, then what the recipe
+    starts from, then the bias of the declaration. Raises as `load_start` and `bias_declaration`, InputError
+    where no file is named or its network has other sizes, and FileError for a missing or damaged file.
     """
     load_trunk(policy, recipe.policy.encoder)
     load_binocular(policy, recipe.policy.encoder)
     load_follower_trunks(policy, recipe.policy)
+    load_start(policy, info, recipe, own, task)
+    bias_declaration(policy, task, recipe.declaration_bias)
 
 
 def load_start(

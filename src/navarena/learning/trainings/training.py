@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import CheckFailedError, InputError
-from navarena.core.seeding import derive_seed, make_generator
+from navarena.core.seeding import make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import find_blocks
@@ -31,17 +31,15 @@ from navarena.learning.rollouts.memory_needs import telling_memory_needs
 from navarena.learning.rollouts.variable_collection import VariableCollector
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import Rollout
-from navarena.learning.tensors import require_device, torch
+from navarena.learning.tensors import require_device, seeded, torch
 from navarena.learning.trainings.aggregation import Aggregator
 from navarena.learning.trainings.evaluation import TrainingEvaluation, evaluate_and_keep, split_houses
 from navarena.learning.trainings.log import Row, append_row, cut_log
 from navarena.learning.trainings.setup import (
     Slots,
-    bias_declaration,
     build_policy,
     describe_policy,
-    load_pretrained,
-    load_start,
+    load_first_weights,
     make_samplers,
     make_slots,
     make_training_task,
@@ -117,28 +115,25 @@ class Training:
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
         self._samplers = make_samplers(recipe, blocks, houses, processes, int(episodes is None))
         worlds = make_worlds(task) if worlds is None else worlds
-        corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
         slot_groups = make_slots(recipe, task, self._samplers, worlds, threads)
         self._batches = [one.batch for one in slot_groups]
         self._batch = self._batches[0]
         self._info = describe_policy(recipe, task, self._batch)
-        self._evaluation: TrainingEvaluation | None = None
         self._is_watched = bool(held_out) or (watch.updates > 0 and watch.selection == "paper")
+        if watch.updates and not self._is_watched:
+            _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
+        self._evaluation: TrainingEvaluation | None = None
         if self._is_watched and not rank:
             own_task = get_body_task(recipe.protocol)  # graphs are evaluated by `navarena evaluate` alone
+            corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
             self._evaluation = TrainingEvaluation(own_task, watch, blocks, held_out, worlds, corruptions)
-        elif watch.updates and not self._is_watched:
-            _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
         self._curve: list[CurvePoint] = []
         self._threads, self._cpu_before = threads, -time.process_time()
         self._cpu_of_all = 0.0
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
+        with seeded("learning", recipe.seed, "weights"):
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
         if saved is None:
-            load_pretrained(self._policy, recipe)
-            load_start(self._policy, self._info, recipe, folder, task)
-            bias_declaration(self._policy, task, recipe.declaration_bias)
+            load_first_weights(self._policy, self._info, recipe, folder, task)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
         has_ramp = isinstance(recipe.method, PPOSettings) and recipe.method.actor_ramp > 0
@@ -158,17 +153,22 @@ class Training:
         with telling_memory_needs(recipe, (*self._info.inputs, *self._policy.frozen), checks=True):
             stored, frozen = (*self._info.inputs, *targets), self._policy.frozen
             self._rollout = Rollout(stored, recipe.stored_steps, recipe.slots, numbers, device, frozen)
-        self._aggregator: Aggregator | None = None
-        if isinstance(recipe.method, ImitationSettings) and recipe.method.aggregation is not None:
-            if device != "cpu" or processes.count > 1:
-                raise InputError("expected one process on the processor for a store of episodes")
-            store = TrajectoryStore(folder / STORE, is_new=saved is None)
-            self._aggregator = Aggregator(recipe.method, recipe.policy.remembers, store, recipe.seed)
+        self._aggregator = self._make_aggregator(device, is_new=saved is None)
         self._rows: list[Statistics] = []
         if saved is not None:
             self._restore(saved)
         if not rank:
             cut_log(folder, self.frames)
+
+    def _make_aggregator(self, device: str, is_new: bool) -> Aggregator | None:
+        """DAgger's store of episodes; None for other methods."""
+        recipe, method = self.recipe, self.recipe.method
+        if not isinstance(method, ImitationSettings) or method.aggregation is None:
+            return None
+        if device != "cpu" or self._processes.count > 1:
+            raise InputError("expected one process on the processor for a store of episodes")
+        store = TrajectoryStore(self.folder / STORE, is_new)
+        return Aggregator(method, recipe.policy.remembers, store, recipe.seed)
 
     def _make_collector(
         self, slot_groups: Sequence[Slots], targets: Sequence[InputSpec]
@@ -273,8 +273,7 @@ class Training:
         rollout = collector.collect(rollout, done)
         clock, needs = collector.clock.measure("learning"), telling_memory_needs(recipe, self._info.inputs)
         try:
-            with clock, needs, torch.random.fork_rng(devices=()):
-                torch.manual_seed(derive_seed("learning", recipe.seed, "dropout", self.updates) % 2**63)
+            with clock, needs, seeded("learning", recipe.seed, "dropout", self.updates):
                 if self._aggregator is not None:
                     after = (self.frames + recipe.slots * recipe.steps) / recipe.frames
                     row = self._aggregator.advance(
