@@ -28,6 +28,7 @@ from jaxtyping import Float
 from navarena.core.elementary import exp
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, dtw, require_costs
+from navarena.metrics.navigation import path_factor
 
 SUCCESS_DISTANCE = 3.0
 """Metres; Anderson et al. 2018, "Vision-and-Language Navigation", section 3; nearer is strict."""
@@ -92,8 +93,7 @@ def path_spl(
     """
     if not np.isfinite(reference_length):
         return 0.0
-    longer = max(length, reference_length, min_length)
-    return success * (1.0 if longer == 0.0 else reference_length / longer)
+    return success * path_factor(reference_length, max(length, min_length))
 
 
 def ndtw(costs: Costs, threshold: float = SUCCESS_DISTANCE) -> float:

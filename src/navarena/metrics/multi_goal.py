@@ -16,10 +16,9 @@ Edge cases: no goal found gives 0; a found goal that has no length to it (d_bar 
 `navigation`; a leg without a path makes 0. Trajectories of one goal are read as n = 1.
 
 Two analyses of the paper stand here, too. Fewer wrong FOUND calls (table 9): a wrong call changes nothing
-that
-an agent perceives until it ends the episode, so a run that allows many holds the runs that allow fewer: each
-episode, cut off at the first call beyond the budget. Backtracking (appendix A.4): which goals of an episode
-were seen before they were the current goal.
+that an agent perceives until it ends the episode, so a run that allows many holds the runs that allow fewer:
+each episode, cut off at the first call beyond the budget. Backtracking (appendix A.4): which goals of an
+episode were seen before they were the current goal.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from jaxtyping import Bool, Float, Int
 from navarena.core.elementary import arctan2
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length, spl
-from navarena.metrics.trajectory import Trajectory, segment_lengths
+from navarena.metrics.trajectory import Trajectory, require_rising, segment_lengths
 
 SUM_TOLERANCE = 1e-6
 """Metres by which the legs may miss the start distance: rounding of sums."""
@@ -57,9 +56,7 @@ class MultiGoalTrajectory(Trajectory):
         goals, found, steps = len(self.legs), len(self.found_after), len(self.actions)
         if not goals or found > goals:
             raise InputError(f"expected at least one goal and at most {goals} found, got {found} found")
-        moments = np.asarray(self.found_after)
-        if found and not (moments[0] >= 1 and moments[-1] <= steps and (np.diff(moments) > 0).all()):
-            raise InputError(f"expected found_after rising within 1..{steps}, got {moments.tolist()}")
+        require_rising("found_after", self.found_after, steps)
         total = float(np.sum(self.legs))
         if not (np.asarray(self.legs) >= 0).all() or not _is_close(total, self.start_distance):
             raise InputError(
@@ -74,12 +71,12 @@ class MultiGoalTrajectory(Trajectory):
 
     @property
     def goal_count(self) -> int:
-        """N."""
+        """Number of goals, n."""
         return len(self.legs)
 
     @property
     def goal_end_steps(self) -> Int[np.ndarray, "_"]:
-        """As `found_after`."""
+        """Number of actions taken when each found goal was found."""
         return np.asarray(self.found_after)
 
     @property

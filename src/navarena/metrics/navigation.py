@@ -128,5 +128,4 @@ def spl_robustnav(trajectory: Trajectory) -> float:
     shortest = trajectory.start_distance
     if not np.isfinite(shortest):
         return 0.0
-    longest = max(shortest, travelled(trajectory))
-    return success(trajectory) * (shortest / longest if longest > 0 else 1.0)
+    return success(trajectory) * path_factor(shortest, travelled(trajectory))

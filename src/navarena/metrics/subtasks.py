@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, soft_spl, spl, success
-from navarena.metrics.trajectory import Trajectory, segment_lengths
+from navarena.metrics.trajectory import Trajectory, require_rising, segment_lengths
 
 MODALITIES = ("object", "description", "image")
 """Modalities of goals."""
@@ -86,9 +86,7 @@ class LifelongTrajectory(Trajectory):
         for name in ("begun_at", "ended_at", "declared", "near_view_point", "near_object", "reached"):
             if len(getattr(self, name)) != ended:
                 raise InputError(f"expected {ended} values of {name}, got {len(getattr(self, name))}")
-        moments = np.asarray(self.ended_after)
-        if ended and not (moments[0] >= 1 and moments[-1] <= steps and (np.diff(moments) > 0).all()):
-            raise InputError(f"expected ended_after rising within 1..{steps}, got {moments.tolist()}")
+        require_rising("ended_after", self.ended_after, steps)
         if not ((np.asarray(self.begun_at) >= 0).all() and (np.asarray(self.ended_at) >= 0).all()):
             raise InputError("expected distances of sub-tasks of at least 0 m, got a smaller one or NaN")
         if unknown := set(self.modalities).difference(MODALITIES):
@@ -101,7 +99,7 @@ class LifelongTrajectory(Trajectory):
 
     @property
     def goal_count(self) -> int:
-        """N."""
+        """Number of sub-tasks, n."""
         return len(self.modalities)
 
     @property

@@ -163,6 +163,13 @@ class Trajectory(NotebookDisplay):
         _require_distance("success_distance", np.asarray(self.success_distance))
 
 
+def require_rising(name: str, moments: Int[np.ndarray, "_"], steps: int) -> None:
+    """Raise InputError unless `moments` (N,), numbers of actions, rise strictly within 1 to `steps`."""
+    bounded = np.concatenate([[0], moments, [steps + 1]])
+    if not (np.diff(bounded) > 0).all():
+        raise InputError(f"expected {name} rising within 1..{steps}, got {np.asarray(moments).tolist()}")
+
+
 def _require_finite(name: str, values: Float[np.ndarray, "..."]) -> None:
     if not np.isfinite(values).all():
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
