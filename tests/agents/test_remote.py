@@ -269,7 +269,7 @@ def test_an_agent_in_a_process_of_its_own_can_hang_and_die(monkeypatch):
     assert isinstance(agent, ProcessAgent) and step(agent).tolist() == [1]
     with pytest.raises(RemoteError, match="stumbled"):
         step(agent)
-    agent._remote._connection.hurry(0.3)
+    agent._remote._connection.set_patience(0.3)
     with pytest.raises(AgentTimeoutError):
         step(agent)
     assert agent._process.poll() is not None  # what hung is gone

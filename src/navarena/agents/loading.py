@@ -1,12 +1,12 @@
 """Loading of agents by name.
 
 NAME                        registered (`navarena list agents`)
-module:Class                anything that Python can import; agents of one environment take
-?sensors=rgb,depth,semantic behind it
+module:Class                anything that Python can import; behind agents of one environment stands
+                            ?sensors=rgb,depth,semantic
 habitat:module:Class        the same, for agents of the field's standard interface; they are known
-without the prefix, too
+                            without the prefix, too
 checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions, as behind the
-name of one that is registered
+                            name of one that is registered
 vlm?url=URL&model=NAME      a language model that sees, behind HTTP
 occupancy-anticipation:DIR  PointNav on a map that a network continues beyond what was seen
 predicted-depth:DIR:AGENT   any of these that maps by depth, which the network in DIR predicts from colours

@@ -33,8 +33,8 @@ REMOTE = ("http://",)
 """How the address of an agent begins."""
 
 
-PARTING_SECONDS = 1.0
-"""How long a server may take to let go of an agent."""
+CLOSE_SECONDS = 1.0
+"""How long a server may take to close a session."""
 
 START_SECONDS = 30.0
 """That an agent may take to be made, beyond its limit for an answer: it may load weights."""
@@ -164,7 +164,7 @@ class Connection:
         """Drop the connection."""
         self._http.close()
 
-    def hurry(self, patience: float) -> None:
+    def set_patience(self, patience: float) -> None:
         """Wait for no answer longer than `patience` seconds from now on."""
         self._patience = patience
 
@@ -182,7 +182,7 @@ class RemoteAgent(Agent):
         self._connection, self._task = connection, task
         self._session = secrets.token_hex(8)
         opened, self._hooks = open_session(connection, self._session, task, seed)
-        weakref.finalize(self, _part, connection, self._session)
+        weakref.finalize(self, _close_session, connection, self._session)
         self.sensors = our_sensors(opened.sensors or task.sensors)
         self.privileged, self.privileged_inputs = opened.privileged, opened.privileged_inputs
         self.trained_with, self.resizes = opened.trained_with, opened.resizes
@@ -225,9 +225,8 @@ class RemoteAgent(Agent):
         chosen = {slot: read(answers[slot], names) for slot in np.flatnonzero(active).tolist()}
         actions: Actions = np.zeros((len(active), len(names)) if is_continuous else len(active), kind)
         for slot, action in chosen.items():
-            if not is_continuous and not 0 <= action < len(
-                names
-            ):  # one that no int64 holds may be among them
+            # one that no int64 holds may be among them
+            if not is_continuous and not 0 <= action < len(names):
                 action = -1
             actions[slot] = action
         self._note_costs(answer, active)
@@ -278,10 +277,10 @@ def open_session(
     return read_declaration(answer), answer.hooks
 
 
-def _part(connection: Connection, session: str) -> None:
+def _close_session(connection: Connection, session: str) -> None:
     """Let the server forget an agent, if it still listens."""
     with contextlib.suppress(RemoteError, NavarenaError):
-        connection.hurry(PARTING_SECONDS)
+        connection.set_patience(CLOSE_SECONDS)
         connection.ask("/close", {"session": session})
     connection.close()
 
@@ -290,5 +289,5 @@ def declare_remote(address: str, task: Task, patience: float | None = None) -> D
     """The declaration of the agent at `address`, within `patience`; the session is closed again."""
     connection, session = Connection(address, patience), secrets.token_hex(8)
     declared, _ = open_session(connection, session, task, 0)
-    _part(connection, session)
+    _close_session(connection, session)
     return declared
