@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
-from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations  # noqa: E402
 from navarena.learning.auxiliaries.settings import PROGRESS  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.encoder_settings import EncoderSettings  # noqa: E402
@@ -224,9 +224,9 @@ def test_auxiliary_losses_learn_from_the_steps_of_episodes_alone(tmp_path):
             seen = {k: torch.tensor(stored[k])[:, None] for k in ("depth", INPUTS[1].name)}
             mask = torch.arange(entry.steps)[:, None] > 0
             actions = torch.tensor(stored["action"]).long()[:, None]
-            with torch.no_grad(), watch(policy) as watched:
+            with torch.no_grad(), record_activations(policy) as activations:
                 policy.evaluate_sequence(seen, actions, policy.initial_state(1), mask)
-                predicted.append(policy.auxiliaries.heads["progress"](watched.beliefs)[:, 0, 0])
+                predicted.append(policy.auxiliaries.heads["progress"](activations.beliefs)[:, 0, 0])
         batch = [(lane, entry, False) for lane, entry in enumerate(store.entries)]
         before = {name: value.clone() for name, value in policy.state_dict().items()}
         optimiser = make_optimiser(policy, METHOD.optimiser)

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
-from navarena.learning.auxiliaries.heads import AuxiliaryHeads, judge_fragment, watch  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, judge_fragment, record_activations  # noqa: E402
 from navarena.learning.auxiliaries.losses import (  # noqa: E402
     contrast_loss,
     count_horizons,
@@ -144,9 +144,9 @@ def test_temporal_pairs_and_contrasts_equal_loops():
     policy = make_all()
     rollout = make_rollout(policy)
     part = rollout.fragment()
-    with watch(policy) as watched:
+    with record_activations(policy) as activations:
         policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
-    seen, beliefs = watched.seen.reshape(8, 16, -1), watched.beliefs
+    seen, beliefs = activations.seen.reshape(8, 16, -1), activations.beliefs
     head = policy.auxiliaries.heads["cpc_action"]
     start, slot, others = torch.tensor([0, 5]), torch.tensor([3, 1]), torch.tensor([[7, 9], [0, 100]])
     positive, negative = head(part.actions, seen, beliefs, start, slot, (3, 1), others)
@@ -217,9 +217,9 @@ def test_frames_are_what_images_show_without_poses(images):
     elsewhere = here | {"gps": torch.ones(3, 2), "compass": torch.ones(3, 1)}
     found = []
     for one in (here, elsewhere, here | {"rgb": 255 - here["rgb"]}):
-        with watch(policy) as watched, torch.no_grad():
+        with record_activations(policy) as activations, torch.no_grad():
             encoded = policy.encoder(one)
-        found.append((watched.seen, encoded))
+        found.append((activations.seen, encoded))
     (seen, encoded), (same, moved), (other, _) = found
     assert seen.shape == (3, 24) and torch.equal(seen, same) and not torch.equal(encoded, moved)
     assert not torch.equal(seen, other)

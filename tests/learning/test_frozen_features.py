@@ -68,7 +68,7 @@ def test_turned_images_are_read_anew(tmp_path):
     part = training._collector.collect(training._rollout, 0.0).fragment()
     part.observations["depth.frozen"][:] = torch.nan
     heads, places = training._policy.auxiliaries, torch.arange(4)
-    loss = heads._turn(training._policy, part, np.random.default_rng(0), places)
+    loss = heads._compute_rotation(training._policy, part, np.random.default_rng(0), places)
     assert torch.isfinite(loss)
 
 

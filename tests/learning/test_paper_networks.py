@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
-from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.embedded_encoder import (  # noqa: E402
@@ -86,9 +86,9 @@ def _turned_loss(policy, heads, inputs):
     mask, actions = torch.tensor([[False], [True]]), torch.tensor([[2], [0]])
     nothing = torch.zeros(2, 1)
     part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing, mask)
-    with watch(policy) as watched:
+    with record_activations(policy) as activations:
         policy.encoder({name: one.flatten(0, 1) for name, one in frames.items()})
-    return heads.compute(policy, part, watched, np.random.default_rng(0))[0]
+    return heads.compute(policy, part, activations, np.random.default_rng(0))[0]
 
 
 def test_parameters_of_embclip_by_hand():

@@ -18,7 +18,7 @@ import numpy as np
 from navarena.agents.agent import Boundary, EpisodeStarts, Start
 from navarena.core.errors import FileError, InputError, require_name
 from navarena.core.files import read_bytes, write_atomic
-from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations
 from navarena.learning.auxiliaries.settings import Auxiliary
 from navarena.learning.checkpoints.policies import CheckpointInfo, load_heads
 from navarena.learning.policy import RecurrentPolicy
@@ -152,11 +152,11 @@ class Adapter:
         """
         if self._settings.adapt == "ap" and not mask[1:].any():
             return float("nan")
-        with torch.enable_grad(), watch(self._policy) as watched:
+        with torch.enable_grad(), record_activations(self._policy) as activations:
             self._policy.encoder({name: value.flatten(0, 1) for name, value in frames.items()})
             nothing = torch.zeros(mask.shape)
             part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing, mask)
-            loss, _ = self._heads.compute(self._policy, part, watched, generator)
+            loss, _ = self._heads.compute(self._policy, part, activations, generator)
             self._optimiser.zero_grad(set_to_none=True)
             loss.backward()
         self._optimiser.step()

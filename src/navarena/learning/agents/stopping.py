@@ -19,7 +19,7 @@ from navarena.agents.forwarding import ForwardingAgent
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.learning.agents.fit import require_fitting
-from navarena.learning.auxiliaries.heads import AuxiliaryHeads, watch
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations
 from navarena.learning.auxiliaries.settings import Auxiliary
 from navarena.learning.checkpoints.policies import load_body_policy, load_heads, read_info
 from navarena.learning.inputs import choose_targets, resize_input
@@ -117,8 +117,8 @@ class StoppingAgent(ForwardingAgent):
                 values = np.zeros((rows, *one.shape), one.dtype)
                 values[: len(part)] = resize_input(one, observations[one.name])[part]
                 seen[one.name] = torch.from_numpy(values)
-            with torch.inference_mode(), watch(self._policy) as watched:
+            with torch.inference_mode(), record_activations(self._policy) as activations:
                 self._policy.encoder(seen)
-                logs = self._heads.heads["goal_distance"](watched.encoded)[: len(part), 0]
+                logs = self._heads.heads["goal_distance"](activations.encoded)[: len(part), 0]
             found[part] = np.expm1(logs.double().numpy())
         return found

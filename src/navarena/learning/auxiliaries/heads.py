@@ -1,8 +1,9 @@
 """Auxiliaries: heads that predict something beside the actions, and their losses over a rollout fragment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,8 @@ _NETWORKS = {"seen_class": "neural_map.kind=recognised", "goal_mask": _GROUNDING
 
 
 @dataclass
-class Watched:
-    """Intermediate results of a policy's judgement.
+class Activations:
+    """Activations of a policy that auxiliary losses read.
 
     Attributes:
         seen: (B, F) float32, features of the images before goals come in; of all observations where the
@@ -67,38 +68,32 @@ class Watched:
 
 
 @contextmanager
-def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
-    """Note what `policy` computes within the block."""
-    watched = Watched()
+def record_activations(policy: RecurrentPolicy) -> Iterator[Activations]:
+    """Record the activations of `policy` within the block."""
+    activations = Activations()
 
-    def note_seen(module: object, given: object, output: Tensor) -> None:
-        watched.seen = output.float()  # products of encoders may be of bfloat16
+    def keep(name: str, as_float: bool = False) -> Callable[[object, object, Any], None]:
+        def hook(module: object, given: object, output: Any) -> None:
+            setattr(activations, name, output.float() if as_float else output)
 
-    def note_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
-        watched.beliefs = given[0]
+        return hook
 
-    def note_encoded(module: object, given: object, output: Tensor) -> None:
-        watched.encoded = output.float()
+    def keep_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
+        activations.beliefs = given[0]
 
-    def note_logits(module: object, given: object, output: Tensor) -> None:
-        watched.logits = output
-
-    def note_compared(module: object, given: object, output: tuple[Tensor, Tensor]) -> None:
-        watched.compared = output
-
-    handles = [
-        find_visual(policy).register_forward_hook(note_seen),
-        policy.encoder.register_forward_hook(note_encoded),
-        policy.critic.register_forward_pre_hook(note_beliefs),
+    handles = [  # products of encoders may be of bfloat16
+        find_visual(policy).register_forward_hook(keep("seen", as_float=True)),
+        policy.encoder.register_forward_hook(keep("encoded", as_float=True)),
+        policy.critic.register_forward_pre_hook(keep_beliefs),
     ]
     classifier = dict(policy.encoder.named_children()).get("classifier")
     if classifier is not None:
-        handles.append(classifier.register_forward_hook(note_logits))
+        handles.append(classifier.register_forward_hook(keep("logits")))
     network = find_grounding(policy)
     if network is not None:
-        handles.append(network.compared.register_forward_hook(note_compared))
+        handles.append(network.compared.register_forward_hook(keep("compared")))
     try:
-        yield watched
+        yield activations
     finally:
         for handle in handles:
             handle.remove()
@@ -148,9 +143,11 @@ class AuxiliaryHeads(torch.nn.Module):
         self._images = [one.name for one in inputs if one.is_image]
         known = {one.name: one for one in (*inputs, *targets)}
         blank = {one.name: torch.zeros((1, *one.shape), dtype=getattr(torch, one.dtype)) for one in inputs}
-        with torch.no_grad(), watch(policy) as watched:
+        with torch.no_grad(), record_activations(policy) as activations:
             policy.act(blank, policy.initial_state(1), torch.zeros(1, dtype=torch.bool))
-        seen, belief, encoded = (one.shape[-1] for one in (watched.seen, watched.beliefs, watched.encoded))
+        seen, belief, encoded = (
+            one.shape[-1] for one in (activations.seen, activations.beliefs, activations.encoded)
+        )
         self.heads = torch.nn.ModuleDict()
         for one in chosen:
             if one.kind in ("inverse_dynamics", "cpc_action") and is_continuous:
@@ -162,7 +159,7 @@ class AuxiliaryHeads(torch.nn.Module):
                         f"expected classes of every scene alike for {one.kind}, got {one.target}; "
                         "name semantic_classes among the targets"
                     )
-            taught = watched.logits if one.kind == "seen_class" else watched.compared
+            taught = activations.logits if one.kind == "seen_class" else activations.compared
             if one.kind in _NETWORKS and taught is None:
                 raise InputError(f"expected {_NETWORKS[one.kind]} for {one.kind}, got another network")
             if one.kind == "segmentation":
@@ -173,61 +170,65 @@ class AuxiliaryHeads(torch.nn.Module):
                 self.heads[one.kind] = _make_head(one, seen, belief, actions, encoded)
 
     def compute(
-        self, policy: RecurrentPolicy, part: Fragment, watched: Watched, generator: np.random.Generator
+        self,
+        policy: RecurrentPolicy,
+        part: Fragment,
+        activations: Activations,
+        generator: np.random.Generator,
     ) -> tuple[Tensor, dict[str, float]]:
         """The weighted sum () float32 of all losses over a fragment, and each by its name.
 
         Args:
             policy: which judged the fragment.
             part: the fragment.
-            watched: what it computed; without beliefs where its encoder alone did.
+            activations: what it computed; without beliefs where its encoder alone did.
             generator: draws frames and turns.
         """
         steps, slots = part.mask.shape
         if part.counted is not None:  # no pair of steps reaches beyond those that count
             part = replace(part, mask=part.mask & part.counted)
-        seen = watched.seen.reshape(steps, slots, -1)
+        seen = activations.seen.reshape(steps, slots, -1)
         total, row = seen.new_zeros(()), dict[str, float]()
         if part.counted is not None and not part.counted.any():
             return total, row
         for one in self._chosen:
             if one.kind == "seen_class":
-                logits = _take(watched.logits.float().reshape(steps, slots, -1), part).flatten(0, 1)
-                loss = seen_class_loss(logits, _take(part.observations[one.target], part).flatten())
+                logits = _counted(activations.logits.float().reshape(steps, slots, -1), part).flatten(0, 1)
+                loss = seen_class_loss(logits, _counted(part.observations[one.target], part).flatten())
             elif one.kind in ("goal_mask", "segmentation"):
-                loss = self._ground(one, policy, part, watched, generator)
+                loss = self._compute_grounding(one, policy, part, activations, generator)
             elif one.kind == "goal_distance":
-                predicted = self.heads[one.kind](watched.encoded).reshape(steps, slots)
+                predicted = self.heads[one.kind](activations.encoded).reshape(steps, slots)
                 target = part.observations[one.target].reshape(steps, slots)
-                loss = goal_distance_loss(_take(predicted, part), _take(target, part))
+                loss = goal_distance_loss(_counted(predicted, part), _counted(target, part))
             else:
-                loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
+                loss = self._compute_other(one, policy, part, seen, activations.beliefs, generator)
             total = total + one.weight * loss
             row[f"{one.kind}_loss"] = float(loss.detach())
         return total, row
 
-    def _ground(
+    def _compute_grounding(
         self,
         one: Auxiliary,
         policy: RecurrentPolicy,
         part: Fragment,
-        watched: Watched,
+        activations: Activations,
         generator: np.random.Generator,
     ) -> Tensor:
         """The loss of "goal_mask" or of "segmentation"."""
         network = find_grounding(policy)
-        if network is None or watched.compared is None:
+        if network is None or activations.compared is None:
             raise InputError(f"expected {_NETWORKS[one.kind]} for {one.kind}, got another network")
-        target = _take(part.observations[one.target], part).flatten(0, 1)
-        compared = (values.unflatten(0, part.mask.shape) for values in watched.compared)
-        places, wanted = (_take(values, part).flatten(0, 1) for values in compared)
+        target = _counted(part.observations[one.target], part).flatten(0, 1)
+        compared = (values.unflatten(0, part.mask.shape) for values in activations.compared)
+        places, wanted = (_counted(values, part).flatten(0, 1) for values in compared)
         if one.kind == "segmentation":
             count = max(1, round(one.share * len(places)))
             rows = torch.from_numpy(generator.permutation(len(places))[:count]).to(places.device)
             return segmentation_loss(self.heads[one.kind](torch.relu(places[rows].float())), target[rows])
         return goal_mask_loss(network.locate(places, wanted), target)
 
-    def _compute_one(
+    def _compute_other(
         self,
         one: Auxiliary,
         policy: RecurrentPolicy,
@@ -239,10 +240,10 @@ class AuxiliaryHeads(torch.nn.Module):
         head = self.heads[one.kind]
         if one.kind == "progress":
             target = part.observations[one.target].flatten(2)[..., 0]
-            return progress_loss(_take(head(beliefs)[..., 0], part), _take(target, part))
+            return progress_loss(_counted(head(beliefs)[..., 0], part), _counted(target, part))
         if one.kind == "recognition":
-            labels = _take(part.observations[one.target], part)
-            return recognition_loss(_take(head(seen), part), find_categories(labels, head.out_features))
+            labels = _counted(part.observations[one.target], part)
+            return recognition_loss(_counted(head(seen), part), find_categories(labels, head.out_features))
         if one.kind == "inverse_dynamics":
             following = torch.cat((seen[1:], seen[-1:]))
             is_move = part.actions != self._declaration
@@ -255,7 +256,7 @@ class AuxiliaryHeads(torch.nn.Module):
         count = max(1, round(one.share * len(places)))
         chosen = places[torch.from_numpy(generator.permutation(len(places))[:count]).to(seen.device)]
         if one.kind == "rotation":
-            return self._turn(policy, part, generator, chosen)
+            return self._compute_rotation(policy, part, generator, chosen)
         start, slot = chosen // part.mask.shape[1], chosen % part.mask.shape[1]
         if one.kind == "temporal_distance":
             room = last_steps(part.mask)[start, slot] - start + 1
@@ -268,7 +269,7 @@ class AuxiliaryHeads(torch.nn.Module):
         positive, negative = head(part.actions, seen, beliefs, start, slot, one.horizons, others)
         return contrast_loss(positive, negative, count_horizons(part.mask, start, slot, one.horizons))
 
-    def _turn(
+    def _compute_rotation(
         self, policy: RecurrentPolicy, part: Fragment, generator: np.random.Generator, chosen: Tensor
     ) -> Tensor:
         """RP on separately turned copies of the frames at the places `chosen` (S,) int64."""
@@ -278,9 +279,9 @@ class AuxiliaryHeads(torch.nn.Module):
         frames = {name: value.flatten(0, 1)[chosen] for name, value in seen.items()}
         for name in self._images:
             frames[name] = turn_images(frames[name], turns)
-        with watch(policy) as watched:
+        with record_activations(policy) as activations:
             policy.encoder(frames)
-        return rotation_loss(self.heads["rotation"](watched.seen), turns)
+        return rotation_loss(self.heads["rotation"](activations.seen), turns)
 
 
 def _find_places(part: Fragment) -> Tensor:
@@ -290,7 +291,7 @@ def _find_places(part: Fragment) -> Tensor:
     return torch.nonzero(part.counted.flatten())[:, 0]
 
 
-def _take(values: Tensor, part: Fragment) -> Tensor:
+def _counted(values: Tensor, part: Fragment) -> Tensor:
     """The `values` (T, N, ...) of the steps of `part` that count: these, or (1, B, ...) of them."""
     return values if part.counted is None else values[part.counted][None]
 
@@ -378,6 +379,6 @@ def judge_fragment(
     if heads is None or not isinstance(policy, RecurrentPolicy):
         judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
         return judged, judged.values.new_zeros(()), {}
-    with watch(policy) as watched:
+    with record_activations(policy) as activations:
         judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
-    return judged, *heads.compute(policy, part, watched, generator)
+    return judged, *heads.compute(policy, part, activations, generator)

@@ -138,7 +138,7 @@ class ProxyLearner:
         """Masked words: cross-entropy, mean over the masked words."""
         hidden, shown = self._hide_words(paths.tokens)
         fused = self._fuse_path(replace(paths, tokens=shown), self._describe(paths.walk))
-        logits = self._heads.tell_words(fused.words[hidden], self._network.words.weight)
+        logits = self._heads.predict_words(fused.words[hidden], self._network.words.weight)
         return torch.nn.functional.cross_entropy(logits, paths.tokens[hidden])
 
     def sap(self, paths: Paths) -> Tensor:

@@ -77,7 +77,7 @@ class HAMT(torch.nn.Module):
         self.places = torch.nn.Embedding(TEXT_PLACES, width)
         self.kinds = torch.nn.Embedding(2, width)
         self.word_norm = torch.nn.LayerNorm(width, EPSILON)
-        self.text_layers = torch.nn.ModuleList(_Layer(settings) for _ in range(settings.text_layers))
+        self.text_layers = torch.nn.ModuleList(_SelfLayer(settings) for _ in range(settings.text_layers))
         self.seen = _Features(settings)
         self.seen_kinds = torch.nn.Embedding(3, width)
         self.seen_norm = torch.nn.LayerNorm(width, EPSILON)
@@ -261,7 +261,9 @@ class HistoryEncoder(torch.nn.Module):
         self.kind = torch.nn.Parameter(0.02 * torch.randn(1, width))
         self.norm = torch.nn.LayerNorm(width, EPSILON)
         self.panorama = _Features(settings)
-        self.panorama_layers = torch.nn.ModuleList(_Layer(settings) for _ in range(settings.panorama_layers))
+        self.panorama_layers = torch.nn.ModuleList(
+            _SelfLayer(settings) for _ in range(settings.panorama_layers)
+        )
         self.dropout = Dropout(settings.dropout)
 
     def begin(self) -> Tensor:
@@ -326,8 +328,8 @@ class _Attention(torch.nn.Module):
         return self.norm(asking + self.dropout(self.out(found)))
 
 
-class _Inner(torch.nn.Module):
-    """Two layers with a GELU between, added and normalised."""
+class _FeedForward(torch.nn.Module):
+    """The feed-forward part of a layer: two layers with a GELU between, added and normalised."""
 
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
@@ -341,12 +343,12 @@ class _Inner(torch.nn.Module):
         return self.norm(given + self.dropout(found))
 
 
-class _Layer(torch.nn.Module):
-    """A layer of BERT."""
+class _SelfLayer(torch.nn.Module):
+    """A layer of BERT: tokens attend to each other, then the feed-forward part."""
 
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
-        self.attention, self.inner = _Attention(settings), _Inner(settings)
+        self.attention, self.inner = _Attention(settings), _FeedForward(settings)
 
     def forward(self, given: Tensor, is_there: Tensor, rows: list[int] | None = None) -> Tensor:
         """All tokens of `given` (B, K, W), or those in `rows`, of which `is_there` (B, K) count."""
@@ -360,7 +362,7 @@ class _CrossLayer(torch.nn.Module):
     def __init__(self, settings: HAMTSettings) -> None:
         super().__init__()
         self.cross = _Attention(settings)
-        self.words, self.views = _Layer(settings), _Layer(settings)
+        self.words, self.views = _SelfLayer(settings), _SelfLayer(settings)
 
     def forward(
         self, words: Tensor, is_word: Tensor, views: Tensor, is_view: Tensor, rows: list[int] | None = None

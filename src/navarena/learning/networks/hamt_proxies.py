@@ -33,7 +33,7 @@ class ProxyHeads(torch.nn.Module):
                 torch.nn.init.normal_(one.weight, std=0.02)
                 torch.nn.init.zeros_(one.bias)
 
-    def tell_words(self, tokens: Tensor, table: Tensor) -> Tensor:
+    def predict_words(self, tokens: Tensor, table: Tensor) -> Tensor:
         """(K, V) float32 logits of the words behind `tokens` (K, W); `table` (V, W) are their vectors."""
         logits: Tensor = (self.words(tokens) @ table.T + self.word_bias).float()
         return logits

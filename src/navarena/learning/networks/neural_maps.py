@@ -46,13 +46,13 @@ def project(features: Tensor, depth: Tensor, hfov: float, points: int) -> Tensor
     seen = (steps * tall // points)[:, None] * wide + steps * wide // points
     cells = (first * PATCH + down * EGO_CELLS + across)[kept]
     sources = (first * (tall * wide) + seen)[kept]
-    dropped: Tensor = _Dropping.apply(
+    dropped: Tensor = _ScatterMax.apply(
         features.permute(0, 2, 3, 1).reshape(-1, channels), sources, cells, batch * PATCH
     )
     return dropped.reshape(batch, EGO_CELLS, EGO_CELLS, channels)
 
 
-class _Dropping(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any to the type checker
+class _ScatterMax(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any to the type checker
     """(C, F) float32: for each of C cells the greatest of the features (R, F) that fall into it, else 0."""
 
     @staticmethod
