@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.agents.compensation import FEWEST, CompensatingAgent, identify
+from navarena.agents.compensation import FEWEST, CompensatingAgent, estimate_model
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
@@ -36,7 +36,7 @@ def motions(step=0.25, drift=0.0, left=TURN, right=-TURN, count=FEWEST):
     ],
 )
 def test_kinds_by_hand(changes, kind):
-    model = identify(motions(**changes), SMALL_BODY)
+    model = estimate_model(motions(**changes), SMALL_BODY)
     assert model.kind == kind
     if changes.get("count", FEWEST) == FEWEST:
         assert model.step == pytest.approx(changes.get("step", 0.25))
@@ -48,9 +48,9 @@ def test_walks_that_drift_into_walls_are_a_drift():
     """Six of eight walks are cut short, so that their lengths vary as under noise; all turn alike."""
     seen = motions(drift=math.radians(10))
     seen["move_forward"][:6, 0] = (0.0, 0.0, 0.05, 0.1, 0.15, 0.2)
-    assert identify(seen, SMALL_BODY).kind == "drift"
+    assert estimate_model(seen, SMALL_BODY).kind == "drift"
     seen["move_forward"][:, 2] = np.radians([-20, -10, 0, 5, 10, 15, 30, 40])
-    assert identify(seen, SMALL_BODY).kind == "noise"
+    assert estimate_model(seen, SMALL_BODY).kind == "noise"
 
 
 class Scripted(Agent):
@@ -141,7 +141,7 @@ def test_a_heading_that_is_owed_ends_with_its_episode():
     """The body of the next episode stands elsewhere, also where the memory of the agent lasts."""
     for episode, first in (("2", FORWARD), ("1", RIGHT)):
         agent = CompensatingAgent(Scripted((FORWARD,)), TASK, 0)
-        agent.models = {"hall": identify(motions(drift=TURN), SMALL_BODY)}
+        agent.models = {"hall": estimate_model(motions(drift=TURN), SMALL_BODY)}
         agent.reset([Start(0, "1", "hall", Boundary.SCENE)])
         assert agent.act({}, np.ones(1, bool)).tolist() == [FORWARD]
         agent.reset([Start(0, episode, "hall", Boundary.SUBTASK)])

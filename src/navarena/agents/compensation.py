@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 
 from navarena.agents.agent import Agent, Boundary, EpisodeStarts, Start, require_actions, require_discrete
-from navarena.agents.explorers.adaptive import LEFT, RIGHT, SENSORS, WALK, is_free_ahead
+from navarena.agents.explorers.adaptive import LEFT, RIGHT, SENSORS, WALK, observe_motions
 from navarena.agents.forwarding import ForwardingAgent
 from navarena.core.errors import InputError
 from navarena.core.geometry import wrap_angle
@@ -62,7 +62,7 @@ class MotionModel:
     noise: tuple[float, float] = (0.0, 0.0)
 
 
-def identify(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) -> MotionModel:
+def estimate_model(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) -> MotionModel:
     """The model of observed `motions`: action -> (K, 3) [metres ahead, metres right, radians left].
 
     Of an action with fewer than FEWEST motions the data sheet of `body` is believed. Walks count where the
@@ -96,7 +96,9 @@ def identify(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) 
     return MotionModel(kind, step, drift, left, right, noise)
 
 
-def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> dict[str, MotionModel]:
+def estimate_models(
+    env: CalibrationEnv, task: Task, generator: np.random.Generator
+) -> dict[str, MotionModel]:
     """Scene -> motion model, estimated from random walks and turns until the budget is used up.
 
     Args:
@@ -105,21 +107,13 @@ def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> d
         generator: of the actions.
     """
     index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
-    names = {number: name for name, number in index.items()}
-    seen: dict[str, dict[str, list[Float[np.ndarray, 3]]]] = {}
-    while not env.is_over:
-        free, scenes = is_free_ahead(env.observations["depth"], task), env.scene_ids
+
+    def choose(free: Bool[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
         drawn = generator.choice([index[LEFT], index[RIGHT], index[WALK]], env.slots)
-        actions = np.where(free | (drawn != index[WALK]), drawn, index[LEFT])
-        begun = env.step(actions)
-        motions = env.observations["odometry"]
-        for slot in np.flatnonzero(~begun).tolist():
-            of_scene = seen.setdefault(scenes[slot], {})
-            of_scene.setdefault(names[int(actions[slot])], []).append(motions[slot].astype(float))
-    return {
-        scene: identify({name: np.array(rows) for name, rows in found.items()}, task.embodiment)
-        for scene, found in seen.items()
-    }
+        return np.where(free | (drawn != index[WALK]), drawn, index[LEFT])
+
+    observed = observe_motions(env, task, choose)
+    return {scene: estimate_model(motions, task.embodiment) for scene, motions in observed.items()}
 
 
 class CompensatingAgent(ForwardingAgent):
@@ -164,7 +158,7 @@ class CompensatingAgent(ForwardingAgent):
                 f"{type(self._inner).__name__}, and the calibration serves one of them; leave its adaptation "
                 "or compensating: out"
             )
-        self.models = detect(env, self._task, make_generator("compensating", "adapt", self._seed))
+        self.models = estimate_models(env, self._task, make_generator("compensating", "adapt", self._seed))
 
     def reset(self, starts: Sequence[Start]) -> None:
         for start in map(self._episodes.mark, starts):
@@ -196,7 +190,10 @@ class CompensatingAgent(ForwardingAgent):
             # the turns that are left go round the other way: worth it once a whole turn is missing
             works = LEFT if abs(model.left) > abs(model.right) else RIGHT
             return self._index[works] if abs(error) > self._task.embodiment.turn_angle / 2 else None
-        after = {name: abs(_wrap(error - turn)) for name, turn in ((LEFT, model.left), (RIGHT, model.right))}
+        after = {
+            name: abs(float(wrap_angle(error - turn)))
+            for name, turn in ((LEFT, model.left), (RIGHT, model.right))
+        }
         best = min(after, key=lambda name: after[name])
         return self._index[best] if after[best] < abs(error) - 1e-6 else None
 
@@ -209,9 +206,6 @@ class CompensatingAgent(ForwardingAgent):
         wanted = {WALK: 0.0, LEFT: self._task.embodiment.turn_angle, RIGHT: -self._task.embodiment.turn_angle}
         for name, number in self._index.items():
             if action == number:
-                self._errors[slot] = _wrap(self._errors[slot] + is_asked * wanted[name] - made[name])
+                error = self._errors[slot] + is_asked * wanted[name] - made[name]
+                self._errors[slot] = float(wrap_angle(error))
         self._corrections[slot] = 0 if is_asked else self._corrections[slot] + 1
-
-
-def _wrap(angle: float) -> float:
-    return float(wrap_angle(np.array(angle)))

@@ -1,14 +1,14 @@
 """`frontier-adaptive`: the frontier agent that first learns from odometry what its actions do."""
 
-from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Real
+from jaxtyping import Bool, Float, Int64, Real
 
 from navarena.agents.explorers.explorer import ExplorerSettings
 from navarena.agents.explorers.frontier import FrontierAgent
-from navarena.agents.explorers.mapping_agent import as_floats
+from navarena.agents.explorers.mapping_agent import as_floats, find_depth_scale
 from navarena.core.seeding import make_generator
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.images import Depth
@@ -36,6 +36,34 @@ FEWEST = 5
 WALK, LEFT, RIGHT = "move_forward", "turn_left", "turn_right"
 
 
+Motions = dict[str, dict[str, Float[np.ndarray, "_ 3"]]]
+"""Scene -> action -> (K, 3) observed [metres ahead, metres to the right, radians to the left]."""
+
+
+def observe_motions(
+    env: CalibrationEnv, task: Task, choose: Callable[[Bool[np.ndarray, "n"]], Int64[np.ndarray, "n"]]
+) -> Motions:
+    """Act until the budget is used up, and return the motion that odometry shows of every action.
+
+    Args:
+        env: that observes SENSORS.
+        task: whose depth it is.
+        choose: (N,) bool, where the path ahead is free -> (N,) actions.
+    """
+    seen: dict[str, dict[str, list[Float[np.ndarray, 3]]]] = {}
+    while not env.is_over:
+        free, scenes = is_free_ahead(env.observations["depth"], task), env.scene_ids
+        actions = choose(free)
+        begun = env.step(actions)
+        motions = env.observations["odometry"]
+        for slot in np.flatnonzero(~begun).tolist():
+            of_scene = seen.setdefault(scenes[slot], {})
+            of_scene.setdefault(task.actions[actions[slot]], []).append(motions[slot].astype(float))
+    return {
+        scene: {action: np.array(rows) for action, rows in found.items()} for scene, found in seen.items()
+    }
+
+
 def learn_motions(
     env: CalibrationEnv, task: Task, generator: np.random.Generator
 ) -> dict[str, dict[str, Float[np.ndarray, "3"]]]:
@@ -51,21 +79,17 @@ def learn_motions(
         where the path ahead was free.
     """
     index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
-    seen: dict[tuple[str, int], list[Float[np.ndarray, 3]]] = defaultdict(list)
-    while not env.is_over:
-        free, scenes = is_free_ahead(env.observations["depth"], task), env.scene_ids
+
+    def choose(free: Bool[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
         turns = generator.choice([index[LEFT], index[RIGHT]], env.slots)
         walking = free & (generator.random(env.slots) < WALK_SHARE)
-        actions = np.where(walking, index[WALK], turns)
-        begun = env.step(actions)
-        motions = env.observations["odometry"]
-        for slot in np.flatnonzero(~begun).tolist():
-            seen[scenes[slot], int(actions[slot])].append(motions[slot].astype(float))
-    learned: dict[str, dict[str, Float[np.ndarray, 3]]] = {}
-    for (scene, action), motions_of in seen.items():
-        if len(motions_of) >= FEWEST:
-            learned.setdefault(scene, {})[task.actions[action]] = np.median(motions_of, axis=0)
-    return learned
+        return np.where(walking, index[WALK], turns)
+
+    learned = {
+        scene: {action: np.median(rows, axis=0) for action, rows in found.items() if len(rows) >= FEWEST}
+        for scene, found in observe_motions(env, task, choose).items()
+    }
+    return {scene: motions for scene, motions in learned.items() if motions}
 
 
 def read_steps(body: Embodiment, motions: dict[str, Float[np.ndarray, "3"]]) -> tuple[float, float]:
@@ -78,9 +102,7 @@ def read_steps(body: Embodiment, motions: dict[str, Float[np.ndarray, "3"]]) -> 
 def is_free_ahead(depth: Real[np.ndarray, "n h w 1"], task: Task) -> Bool[np.ndarray, "n"]:
     """(N,) whether a step ahead meets nothing, by depth observations (N, H, W, 1) of `task`."""
     sensor = task.find_sensor("depth") or Depth()
-    scale, offset = 1.0, 0.0
-    if isinstance(sensor, Depth) and (sensor.normalize or sensor.dtype == "uint8"):
-        scale, offset = sensor.max_range - sensor.min_range, sensor.min_range
+    scale, offset = find_depth_scale(sensor) if isinstance(sensor, Depth) else (1.0, 0.0)
     height, width = depth.shape[1:3]
     rows = slice(int(BAND[0] * height), int(BAND[1] * height) + 1)
     columns = slice(int(BAND[0] * width), int(BAND[1] * width) + 1)

@@ -162,7 +162,7 @@ class MappingAgent(Agent):
     @property
     def depth_scale(self) -> tuple[float, float]:
         """(metres per unit, metres at 0) of depth observations."""
-        return _depth_scale(self._depth)
+        return find_depth_scale(self._depth)
 
     @property
     def depth_range(self) -> tuple[float, float]:
@@ -254,7 +254,7 @@ def depth_sensor(task: Task) -> Depth:
     return sensor
 
 
-def _depth_scale(depth: Depth) -> tuple[float, float]:
+def find_depth_scale(depth: Depth) -> tuple[float, float]:
     """(metres per unit, metres at 0) of depth observations."""
     is_share = depth.normalize or depth.dtype == "uint8"
     return (depth.max_range - depth.min_range, depth.min_range) if is_share else (1.0, 0.0)
