@@ -193,24 +193,29 @@ class Collector:
         self._require_finite(rewards)
         rollout.rewards[step] = self._send(rewards)
         with self.clock.measure("reset"):
-            steps = batch.state.steps.copy()
-            over = np.flatnonzero(result.terminated | result.truncated).tolist()
-            episodes = {slot: batch.episode(slot) for slot in over}
-            ends, terminated, truncated = self._episodes.follow(result)
-            for slot, end in ends.items():
-                rollout.ends.append(EpisodeEnd(step, slot, episodes[slot]))
-                led = self._mix is not None and bool(self._mix.led[slot])
-                self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
-            ended = terminated | truncated
-            self._draw_leaders(over, ended, done)
-            rollout.cut_values[step] = 0.0
-            if self._bootstraps and truncated.any():
-                going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
-                last = self._evaluate(rollout, going_on)
-                rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
-            if ended.any():
-                self._begin(ended, done)
-            self._mask = self._send(self._find_kept(result, episodes, ended))
+            self._follow(rollout, step, result, done)
+
+    def _follow(self, rollout: Rollout, step: int, result: StepResult, done: float) -> None:
+        """Write into `rollout` which episodes ended with the `result` of a step, and begin the next ones."""
+        batch = self._batch
+        steps = batch.state.steps.copy()
+        over = np.flatnonzero(result.terminated | result.truncated).tolist()
+        episodes = {slot: batch.episode(slot) for slot in over}
+        ends, terminated, truncated = self._episodes.follow(result)
+        for slot, end in ends.items():
+            rollout.ends.append(EpisodeEnd(step, slot, episodes[slot]))
+            led = self._mix is not None and bool(self._mix.led[slot])
+            self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
+        ended = terminated | truncated
+        self._draw_leaders(over, ended, done)
+        rollout.cut_values[step] = 0.0
+        if self._bootstraps and truncated.any():
+            going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
+            last = self._evaluate(rollout, going_on)
+            rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
+        if ended.any():
+            self._begin(ended, done)
+        self._mask = self._send(self._find_kept(result, episodes, ended))
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
 
     def _observe(self, rollout: Rollout, step: int) -> Mapping[str, np.ndarray]:
