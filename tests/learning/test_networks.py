@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
-from navarena.learning.inputs import InputSpec, choose_inputs, subsample  # noqa: E402
+from navarena.learning.inputs import InputSpec, choose_inputs, resize_nearest  # noqa: E402
 from navarena.learning.networks.encoder_kernels import stack_images  # noqa: E402
 from navarena.learning.networks.encoders import CENTRE, ROWS, SPREAD, ImageEncoder, ObservationEncoder  # noqa: E402
 from navarena.learning.networks.heads import Categorical, CategoricalHead, TanhGaussian  # noqa: E402
@@ -223,11 +223,11 @@ def test_continuous_policies_act_and_are_judged_alike():
 
 def test_subsampling_takes_the_centres():
     image = np.arange(480 * 640).reshape(1, 480, 640, 1)
-    seen = subsample(image, (48, 64))
+    seen = resize_nearest(image, (48, 64))
     assert seen[0, 0, 0, 0] == 5 * 640 + 5 and seen[0, -1, -1, 0] == 475 * 640 + 635
-    odd = subsample(image, (64, 64))  # 7.5 rows each: the centres 3.75, 11.25, ...
+    odd = resize_nearest(image, (64, 64))  # 7.5 rows each: the centres 3.75, 11.25, ...
     assert odd[0, :3, 0, 0].tolist() == [3 * 640 + 5, 11 * 640 + 5, 18 * 640 + 5]
-    assert subsample(seen, (48, 64)) is seen
+    assert resize_nearest(seen, (48, 64)) is seen
 
 
 def test_inputs_are_chosen_of_what_there_is():

@@ -1,4 +1,4 @@
-"""The only module that imports OpenCV: the image operations that corruptions need, each as one function."""
+"""The image operations of OpenCV that corruptions need, each as one function."""
 
 import cv2
 import numpy as np

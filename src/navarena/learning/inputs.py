@@ -88,7 +88,7 @@ def choose_inputs(
     Args:
         specs: of the observations that there are.
         names: of those that the policy uses.
-        image_size: pixels; larger images are subsampled to it, those of goals to a square of its longer side.
+        image_size: pixels; larger images are resized to it, those of goals to a square of its longer side.
 
     Raises UnknownNameError for a name without observation, InputError for images that are smaller, and for
     integers that are no categories.
@@ -166,17 +166,17 @@ def _count_categories(spec: ObservationSpec, name: str) -> int:
     return int(spec.high) + 1
 
 
-def subsample(
-    images: Shaped[np.ndarray, "n h w c"], size: tuple[int, int]
-) -> Shaped[np.ndarray, "n h2 w2 c"]:
-    """(N, H', W', C) of `images` (N, H, W, C), same dtype: the pixels nearest to the centres of `size`'s.
+def resize_nearest(
+    images: Shaped[np.ndarray, "n h w *c"], size: tuple[int, int]
+) -> Shaped[np.ndarray, "n h2 w2 *c"]:
+    """(N, H', W', ...) of `images` (N, H, W, ...), same dtype: the pixels nearest to the centres of `size`'s.
 
-    A rendering of `size` itself differs from it by up to half a pixel of the larger image. A view where the
-    sides are equal or multiples.
+    A smaller rendering of `size` itself differs from it by up to half a pixel of the larger image. A view
+    where the sides are equal or multiples.
 
     Args:
         images: any dtype.
-        size: (H', W') pixels, not larger than (H, W).
+        size: (H', W') pixels.
     """
     (height, width), (rows, columns) = images.shape[1:3], size
     if (height, width) == size:
@@ -190,8 +190,8 @@ def subsample(
 
 
 def resize_input(one: InputSpec, observed: Shaped[np.ndarray, "n ..."]) -> Shaped[np.ndarray, "n ..."]:
-    """(N, *shape) of the observation `observed` (N, ...), any dtype: images subsampled, others as is."""
-    return subsample(observed, (one.shape[0], one.shape[1])) if one.is_image else observed
+    """(N, *shape) of the observation `observed` (N, ...), any dtype: images resized, others as is."""
+    return resize_nearest(observed, (one.shape[0], one.shape[1])) if one.is_image else observed
 
 
 def describe_input(one: InputSpec) -> str:

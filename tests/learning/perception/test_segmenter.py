@@ -14,6 +14,7 @@ from navarena.core.errors import CheckFailedError, FileError, InputError  # noqa
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL, RESUME, encode_info  # noqa: E402
 from navarena.learning.checkpoints.fitted import read_fitted_info  # noqa: E402
+from navarena.learning.inputs import resize_nearest  # noqa: E402
 from navarena.learning.joint.encoder import JointInfo  # noqa: E402
 from navarena.learning.perception.images import LabelledImages  # noqa: E402
 from navarena.learning.perception.labelling import (  # noqa: E402
@@ -21,7 +22,6 @@ from navarena.learning.perception.labelling import (  # noqa: E402
     SegmenterLabeller,
     choose_size,
     find_segmenter,
-    pick_nearest,
     stack_images,
 )
 from navarena.learning.perception.settings import (  # noqa: E402
@@ -268,8 +268,8 @@ def test_sizes_keep_the_aspect_and_the_nearest_pixel():
     assert choose_size((12, 20), (128, 128)) == (96, 160)
     assert choose_size((4000, 10), (32, 32)) == (640, 16)
     images = np.arange(12).reshape(1, 3, 4)
-    assert pick_nearest(images, (1, 2)).tolist() == [[[5, 7]]]
-    assert pick_nearest(images, (3, 8))[0, 0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert resize_nearest(images, (1, 2)).tolist() == [[[5, 7]]]
+    assert resize_nearest(images, (3, 8))[0, 0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     stacked = stack_images(np.full((1, 1, 1, 3), 51, np.uint8), np.array([[[25.0]]], np.float32))
     assert np.allclose(stacked, [0.2, 0.2, 0.2, 1.0])
 

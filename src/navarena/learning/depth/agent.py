@@ -18,7 +18,7 @@ from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.learning.checkpoints.fitted import read_fitted_info
 from navarena.learning.depth.predictor import DepthInfo, find_depth_predictor
-from navarena.learning.perception.labelling import pick_nearest
+from navarena.learning.inputs import resize_nearest
 from navarena.simulation.body import Camera
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import ResizedDepth
@@ -122,7 +122,7 @@ class PredictedDepthAgent(ForwardingAgent):
             height, width, _ = self._spec.shape
             metres = self._predictor.predict(observations["rgb"][rows])
             seen = np.zeros((len(rows), height, width, 1), self._spec.dtype)
-            self._sensor.develop(np.ascontiguousarray(pick_nearest(metres, (height, width))), seen)
-            is_edge = np.isnan(pick_nearest(forget_edges(metres), (height, width)))
+            self._sensor.develop(np.ascontiguousarray(resize_nearest(metres, (height, width))), seen)
+            is_edge = np.isnan(resize_nearest(forget_edges(metres), (height, width)))
             depth[rows, ..., 0] = np.where(is_edge, np.nan, as_floats(seen)[..., 0])
         return self._inner.act({**observations, "depth": depth}, active)

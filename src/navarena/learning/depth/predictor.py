@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
-from navarena.learning.perception.labelling import choose_size, pick_nearest
+from navarena.learning.inputs import resize_nearest
+from navarena.learning.perception.labelling import choose_size
 from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.perception.unet import UNet
 from navarena.learning.tensors import torch
@@ -64,7 +65,7 @@ class DepthPredictor:
         Args:
             rgb: (N, H, W, 3) uint8 sRGB.
         """
-        images = pick_nearest(rgb, choose_size(rgb.shape[1:3], self.info.size))
+        images = resize_nearest(rgb, choose_size(rgb.shape[1:3], self.info.size))
         metres = np.zeros(images.shape[:3], np.float32)
         with torch.inference_mode():
             for image, out in zip(images, metres):

@@ -7,9 +7,9 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthPredictor
+from navarena.learning.inputs import resize_nearest
 from navarena.learning.perception.houses import require_unseen
 from navarena.learning.perception.images import load_images
-from navarena.learning.perception.labelling import pick_nearest
 from navarena.learning.perception.settings import ImageSettings
 
 CLOSE = 1.25
@@ -61,7 +61,7 @@ def score_depth(
     for number in range(settings.houses):
         one = load_images(settings, split, number)
         true = np.asarray(one.depth, np.float64)
-        predicted = pick_nearest(predictor.predict(np.asarray(one.rgb)), true.shape[1:]).astype(float)
+        predicted = resize_nearest(predictor.predict(np.asarray(one.rgb)), true.shape[1:]).astype(float)
         counted = (true >= NEAREST) & (true <= FARTHEST)
         true, predicted = true[counted], predicted[counted]
         errors = np.abs(predicted - true)

@@ -10,6 +10,7 @@ from jaxtyping import Float32, Int32, UInt8
 
 from navarena.core.errors import InputError
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
+from navarena.learning.inputs import resize_nearest
 from navarena.learning.perception import rednet
 from navarena.learning.perception.images import depth_image
 from navarena.learning.perception.rednet import RedNet
@@ -95,12 +96,12 @@ class SegmenterLabeller:
                 f"{width} x {height} pixels; give both cameras one aspect ratio"
             )
         size = choose_size((height, width), self.info.size, self._stride)
-        images = stack_images(pick_nearest(rgb, size), pick_nearest(depth, size))
+        images = stack_images(resize_nearest(rgb, size), resize_nearest(depth, size))
         labels = np.zeros((len(images), *size), np.int32)
         with torch.inference_mode():
             for one, out in zip(images, labels):
                 out[:] = (self._network(torch.from_numpy(one[None]))[0][0] - self._offsets).argmax(0).numpy()
-        return pick_nearest(labels, (height, width))
+        return np.ascontiguousarray(resize_nearest(labels, (height, width)))
 
 
 def choose_size(size: tuple[int, int], learned: tuple[int, int], stride: int = STRIDE) -> tuple[int, int]:
@@ -108,17 +109,6 @@ def choose_size(size: tuple[int, int], learned: tuple[int, int], stride: int = S
     scale = float(np.sqrt(learned[0] * learned[1] / (size[0] * size[1])))
     height, width = (max(1, round(side * scale / stride)) * stride for side in size)
     return height, width
-
-
-def pick_nearest(images: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """(N, H', W', ...) of `images` (N, H, W, ...): of each pixel of `size` (H', W') the one at its middle."""
-    height, width = images.shape[1:3]
-    if (height, width) == size:
-        return images
-    down = ((np.arange(size[0]) + 0.5) * height / size[0]).astype(np.int64)
-    across = ((np.arange(size[1]) + 0.5) * width / size[1]).astype(np.int64)
-    picked: np.ndarray = images[:, down[:, None], across]
-    return picked
 
 
 def stack_images(rgb: UInt8[np.ndarray, "n h w 3"], depth: np.ndarray) -> Float32[np.ndarray, "n h w 4"]:
