@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.learning.inputs import GOAL_VECTOR, InputSpec
-from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layers
 from navarena.learning.networks.encoders import Encoder, name_frozen, scale_goals
 from navarena.learning.tensors import Tensor, Tree, torch
 
@@ -121,9 +121,7 @@ class ClipGoalEncoder(Encoder):
             torch.nn.Linear(ClipResNet.features, image_features), torch.nn.ReLU()
         )
         numbers = [one for one in self._others if one is not self._vector]
-        self.numbers = torch.nn.ModuleDict(
-            {one.name: make_number_layer(one, number_features) for one in numbers}
-        )
+        self.numbers = make_number_layers(numbers, number_features)
         self.features = image_features + self._vector.shape[0] + number_features * len(numbers)
         self.frozen = (InputSpec(name_frozen("rgb"), (ClipResNet.features,), "float32"),)
         scale = torch.tensor((MEAN, DEVIATION)).reshape(2, 1, 3, 1, 1)

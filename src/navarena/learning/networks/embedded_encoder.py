@@ -77,12 +77,7 @@ class EmbeddedEncoder(Encoder):
                 else _make_image_network(*sizes, settings)
             )
             self.features += image_features
-        self.numbers = torch.nn.ModuleDict(
-            {
-                one.name: make_number_layer(one, number_features, spare=settings.spare_categories)
-                for one in self._numbers
-            }
-        )
+        self.numbers = make_number_layers(self._numbers, number_features, settings.spare_categories)
 
     def forward(self, observations: Tree) -> Tensor:
         goals = observations[self._goal] if self._goal else None
@@ -221,6 +216,11 @@ def make_number_layer(
     if one.name not in NUMBERS:
         raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
     return torch.nn.Linear(one.shape[0] if is_plain else NUMBERS[one.name][0], features)
+
+
+def make_number_layers(numbers: Sequence[InputSpec], features: int, spare: int = 0) -> torch.nn.ModuleDict:
+    """The table or layer of each of `numbers`, by name; arguments and errors as of `make_number_layer`."""
+    return torch.nn.ModuleDict({one.name: make_number_layer(one, features, spare=spare) for one in numbers})
 
 
 def apply_number_layer(

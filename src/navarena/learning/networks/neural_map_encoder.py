@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.learning.inputs import POSE_INPUTS, InputSpec
-from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layers
 from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.networks.encoders import (
     ROWS,
@@ -58,7 +58,8 @@ class ProjectingEncoder(Encoder):
         self._points = self._map.points or min(shape[2:])
         # the name by which auxiliary losses find it; its first weights are PyTorch's, as in multiON
         self.image_encoder = torch.nn.Linear(shape.numel(), settings.image_features)
-        self.numbers = make_tables(self._numbers, settings)
+        spare = settings.encoder.spare_categories
+        self.numbers = make_number_layers(self._numbers, settings.number_features, spare)
         self.features = PROJECTION + settings.image_features + settings.number_features * len(self._numbers)
 
     def forward(self, observations: Tree) -> Tensor:
@@ -72,9 +73,8 @@ class ProjectingEncoder(Encoder):
         depth = stack_images([observations["depth"]], 0.0, 255.0)[..., 0] * self._map.depth_metres
         projected = project(features, depth, math.radians(self._map.hfov_deg), self._points)
         seen = self.image_encoder(features.flatten(1))
-        return torch.cat(
-            (projected.flatten(1), seen, *read_tables(self._numbers, self.numbers, observations)), 1
-        )
+        numbers = read_numbers(self._numbers, self.numbers, observations)
+        return torch.cat((projected.flatten(1), seen, *numbers), 1)
 
 
 class RecognisingEncoder(Encoder):
@@ -100,17 +100,16 @@ class RecognisingEncoder(Encoder):
         self.classifier = torch.nn.Linear(settings.image_features, classes + 1)
         torch.nn.init.orthogonal_(self.classifier.weight)
         torch.nn.init.zeros_(self.classifier.bias)
-        self.numbers = make_tables(self._numbers, settings)
+        spare = settings.encoder.spare_categories
+        self.numbers = make_number_layers(self._numbers, settings.number_features, spare)
         self.features = RECOGNISED + settings.image_features + settings.number_features
 
     def forward(self, observations: Tree) -> Tensor:
         seen = self.image_encoder([observations[one.name] for one in self._images])
         recognised = self.classifier(seen).argmax(1, keepdim=True)
         goal = observations[self._numbers[0].name]
-        return torch.cat(
-            (recognised.float(), goal.float(), seen, *read_tables(self._numbers, self.numbers, observations)),
-            1,
-        )
+        numbers = read_numbers(self._numbers, self.numbers, observations)
+        return torch.cat((recognised.float(), goal.float(), seen, *numbers), 1)
 
 
 def split_inputs(inputs: Sequence[InputSpec]) -> tuple[list[InputSpec], list[InputSpec]]:
@@ -119,20 +118,8 @@ def split_inputs(inputs: Sequence[InputSpec]) -> tuple[list[InputSpec], list[Inp
     return [one for one in inputs if one.is_image], numbers
 
 
-def make_tables(numbers: Sequence[InputSpec], settings: PolicySettings) -> torch.nn.ModuleDict:
-    """A table or layer for each of `numbers`."""
-    return torch.nn.ModuleDict(
-        {
-            one.name: make_number_layer(
-                one, settings.number_features, spare=settings.encoder.spare_categories
-            )
-            for one in numbers
-        }
-    )
-
-
-def read_tables(
-    numbers: Sequence[InputSpec], tables: torch.nn.ModuleDict, observations: Tree
+def read_numbers(
+    numbers: Sequence[InputSpec], layers: torch.nn.ModuleDict, observations: Tree
 ) -> list[Tensor]:
-    """(B, number_features) of each of `numbers`."""
-    return [apply_number_layer(one, tables[one.name], observations[one.name]) for one in numbers]
+    """(B, number_features) features of each of `numbers`, by its layer."""
+    return [apply_number_layer(one, layers[one.name], observations[one.name]) for one in numbers]
