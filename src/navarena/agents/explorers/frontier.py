@@ -18,8 +18,8 @@ from navarena.agents.explorers.goal_finders import (
     make_cylinder_finder,
     make_goal_finder,
 )
-from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
-from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource
+from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource, nominal_motions
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.explorers.visible_goals import VisibleFinder
 from navarena.core.errors import InputError
@@ -95,15 +95,7 @@ class OdometricFrontierAgent(FrontierAgent):
 
     def make_pose_source(self) -> PoseSource:
         """Odometry with the nominal motions of the embodiment."""
-        body = self.task.embodiment
-        by_move = {
-            "forward": (body.forward_step, 0.0, 0.0),
-            "left": (0.0, 0.0, body.turn_angle),
-            "right": (0.0, 0.0, -body.turn_angle),
-        }
-        by_name = {MOVES[move]: motion for move, motion in by_move.items()}
-        motions = np.array([by_name.get(name, (0.0, 0.0, 0.0)) for name in self.task.actions])
-        return OdometryPoses(self.camera, motions, self.depth_scale)
+        return OdometryPoses(self.camera, nominal_motions(self.task), self.depth_scale)
 
     def make_finder(self, task: Task) -> GoalFinder:
         """Finder of the start's point goal if the protocol has one; else that of FrontierAgent."""

@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
-from navarena.core.geometry import wrap_angle
+from navarena.core.geometry import ACROSS, ALONG, TURN, wrap_angle
 from navarena.mapping import ScanOdometry, ScanSettings
 from navarena.mapping.scan_odometry import compose
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 from navarena.simulation.camera_pose import world_from_camera
+from navarena.simulation.motion import movement_table
+from navarena.tasks.task import Task
 
 USUAL_SCANS = ScanSettings()
+
+
+def nominal_motions(task: Task) -> Float[np.ndarray, "a 3"]:
+    """(A, 3) what each action of `task` should do: metres ahead and to the right, radians to the left."""
+    return movement_table(task.embodiment, task.actions)[:, [ALONG, ACROSS, TURN]]
 
 
 class PoseSource(ABC):
@@ -79,7 +86,7 @@ class FilteredPoses(SensorPoses):
     that was found); else the sensors are believed.
 
     Args:
-        motions: (A, 3) what each action of the protocol should do, as of OdometryPoses.
+        motions: (A, 3) of the protocol's actions, as of `nominal_motions`.
     """
 
     def __init__(self, motions: Float[np.ndarray, "a 3"]) -> None:
@@ -187,8 +194,7 @@ class OdometryPoses(PoseSource):
 
     Args:
         camera: the depth camera.
-        motions: (A, 3) what each action of the protocol should do: metres ahead, metres to the right, radians
-            to the left.
+        motions: (A, 3) of the protocol's actions, as of `nominal_motions`.
         depth_scale: (metres per unit, metres at 0) of depth.
         settings: of the matching.
     """

@@ -14,9 +14,9 @@ from jaxtyping import Bool, Float, Float32, Int8, Int64, UInt8
 
 from navarena.agents.explorers.explorer import Aim, Explorer
 from navarena.agents.explorers.goal_finders import CLASS_REACH, CylinderFinder, require_cylinders, thin
-from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
+from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.place_memory import PLACES, Memory
-from navarena.agents.explorers.pose_sources import FilteredPoses, PoseSource
+from navarena.agents.explorers.pose_sources import FilteredPoses, PoseSource, nominal_motions
 from navarena.agents.explorers.sightings import DepthView, locate
 from navarena.agents.explorers.view_features import describe_view
 from navarena.core.geometry import focal_length, wrap_angle
@@ -109,13 +109,7 @@ class TopologicalAgent(MappingAgent):
 
     def make_pose_source(self) -> PoseSource:
         """GPS and compass, filtered by the nominal motions of the actions."""
-        body = self.task.embodiment
-        by_name = {
-            MOVES["forward"]: (body.forward_step, 0.0, 0.0),
-            MOVES["left"]: (0.0, 0.0, body.turn_angle),
-            MOVES["right"]: (0.0, 0.0, -body.turn_angle),
-        }
-        return FilteredPoses(np.array([by_name.get(name, (0.0,) * 3) for name in self.task.actions]))
+        return FilteredPoses(nominal_motions(self.task))
 
     def surroundings(self, slot: int, place: int | None = None) -> Int8[np.ndarray, "w w"]:
         """(W, W) evidence around a place (where the body is by default); what is known at the rim is closed.
