@@ -53,7 +53,7 @@ USUAL_COW = CowSettings()
 
 
 @dataclass
-class _Hunt:
+class _GoalSearch:
     """The search for one goal: its vector, None where the encoder cannot encode it, and actions so far."""
 
     goal: GoalQuery | None = None
@@ -78,28 +78,28 @@ class ViewFinder(GoalFinder):
             )
         self._encoder, self._settings = encoder, settings
         self._views: dict[int, ViewMemory] = {}
-        self._hunts: dict[int, _Hunt] = {}
+        self._searches: dict[int, _GoalSearch] = {}
 
     def begin(self, start: Start) -> None:
-        self._hunts[start.slot] = _Hunt()
+        self._searches[start.slot] = _GoalSearch()
         if start.boundary >= Boundary.EPISODE:
             self._views[start.slot] = ViewMemory(self._settings.views)
 
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
-        views, hunt = self._views[slot], self._hunts[slot]
+        views, search = self._views[slot], self._searches[slot]
         if views.is_new(view.pose):
             self._remember(views, observations, view)
-        if hunt.goal is None:
-            hunt.goal = read_goal(observations)
-            if hunt.goal is None:
+        if search.goal is None:
+            search.goal = read_goal(observations)
+            if search.goal is None:
                 return None
-            hunt.vector = self._encoder.encode(hunt.goal) if self._can_encode(hunt.goal) else None
-        hunt.steps += 1
-        if hunt.steps > self._settings.patience + self._settings.last:
+            search.vector = self._encoder.encode(search.goal) if self._can_encode(search.goal) else None
+        search.steps += 1
+        if search.steps > self._settings.patience + self._settings.last:
             return stay_at(view.pose)
-        return self._aim_at_best(views, hunt, is_explored)
+        return self._aim_at_best(views, search, is_explored)
 
     def _remember(self, views: ViewMemory, observations: Mapping[str, np.ndarray], view: DepthView) -> None:
         """Keep what is seen from here."""
@@ -112,14 +112,14 @@ class ViewFinder(GoalFinder):
     def _can_encode(self, goal: GoalQuery) -> bool:
         return goal.modality == "image" or self._encoder.reads_words
 
-    def _aim_at_best(self, views: ViewMemory, hunt: _Hunt, is_explored: bool) -> Aim | None:
+    def _aim_at_best(self, views: ViewMemory, search: _GoalSearch, is_explored: bool) -> Aim | None:
         """The place of the view that is most like the goal, once that is enough; None to explore."""
-        if hunt.vector is None or hunt.goal is None or not len(views):
+        if search.vector is None or search.goal is None or not len(views):
             return None
-        scores = views.scores(hunt.vector)
+        scores = views.scores(search.vector)
         best = int(np.argmax(scores))
-        is_late = is_explored or hunt.steps > self._settings.patience
-        if not is_late and scores[best] < self._settings.accept[hunt.goal.modality]:
+        is_late = is_explored or search.steps > self._settings.patience
+        if not is_late and scores[best] < self._settings.accept[search.goal.modality]:
             return None
         return Aim(views.places[best][None], np.zeros(1), REACH, SPARE)
 

@@ -11,8 +11,7 @@ from navarena.mapping import Instance
 
 MAX_REACH, MIN_REACH = 0.85, 0.45
 """Metres from the seen surface of an instance to stand at: view points lie within 1 m of its box, and paths
-end
-up to 0.2 m short of where they lead."""
+end up to 0.2 m short of where they lead."""
 
 MIN_COVERAGE = 0.05
 """Share of square images, 90 degrees wide, that an instance fills at its view points, summed over three tilts
