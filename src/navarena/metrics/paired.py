@@ -17,7 +17,14 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
-from navarena.metrics.statistics import UNBOUNDED, Estimate, estimate_mean, estimate_weighted
+from navarena.metrics.statistics import (
+    DRAWS_AT_ONCE,
+    ROUNDING,
+    UNBOUNDED,
+    Estimate,
+    estimate_mean,
+    estimate_weighted,
+)
 
 PERMUTATIONS = 10_000
 EXACT_UNITS = 13
@@ -25,9 +32,6 @@ EXACT_UNITS = 13
 
 MIN_SCENES_TO_SWAP = 10
 """With as many scenes the least p of a two-sided test is 0.002."""
-
-_ROUNDING = 1e-12
-_DRAWS_AT_ONCE = 2_000_000
 
 BY_SCENES, BY_EPISODES, NO_TEST = "swaps of scenes", "swaps of episodes", "none"
 
@@ -147,12 +151,12 @@ def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generat
     moved = units[units != 0.0]
     if not moved.size:
         return 1.0
-    least = abs(moved.sum()) - _ROUNDING * np.abs(moved).sum()
+    least = abs(moved.sum()) - ROUNDING * np.abs(moved).sum()
     if moved.size <= EXACT_UNITS:
         bits = np.arange(2**moved.size)[:, None] >> np.arange(moved.size)
         sums = (1.0 - 2.0 * (bits & 1)) @ moved
         return float((np.abs(sums) >= least).mean())
-    beyond, chunk = 0, max(1, _DRAWS_AT_ONCE // moved.size)
+    beyond, chunk = 0, max(1, DRAWS_AT_ONCE // moved.size)
     for start in range(0, PERMUTATIONS, chunk):
         count = min(chunk, PERMUTATIONS - start)
         signs = 1.0 - 2.0 * generator.integers(0, 2, (count, moved.size))

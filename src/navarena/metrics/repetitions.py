@@ -28,19 +28,20 @@ from jaxtyping import Float, Int
 from navarena.core.errors import InputError
 from navarena.metrics.statistics import (
     CONFIDENCE,
+    DRAWS_AT_ONCE,
     MIN_UNITS,
     NO_SPREAD,
     RESAMPLES,
+    ROUNDING,
     TOO_FEW,
     Estimate,
     estimate_weighted,
+    percentile_interval,
 )
 
 OVER_SEEDS = "bootstrap over seeds, within scenes"
 MIN_SEEDS = 3
 """Two drawn from two repeat one of them half of the time: their interval is far too narrow."""
-
-_ROUNDING = 1e-12
 
 SEEDS_AND_SCENES = "bootstrap over seeds and scenes"
 
@@ -77,15 +78,14 @@ def estimate_interquartile_mean(
         return Estimate(mean, None, None, scores.size, 0, NO_SPREAD)
     cut = int(TRIMMED * scores.size)
     means = np.zeros(resamples)
-    chunk = max(1, 2_000_000 // scores.size)
+    chunk = max(1, DRAWS_AT_ONCE // scores.size)
     for first in range(0, resamples, chunk):
         last = min(first + chunk, resamples)
         drawn = generator.integers(0, seeds, (last - first, seeds, scenes))
         drawn_scores = np.sort(scores[drawn, np.arange(scenes)].reshape(last - first, -1), axis=1)
         means[first:last] = drawn_scores[:, cut : scores.size - cut].mean(1)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return Estimate(mean, float(low), float(high), scores.size, 0, OVER_SEEDS)
+    low, high = percentile_interval(means, CONFIDENCE)
+    return Estimate(mean, low, high, scores.size, 0, OVER_SEEDS)
 
 
 def estimate_over_seeds(
@@ -124,7 +124,7 @@ def estimate_over_seeds(
         means += weight * (_draw_shares(len(values), generator, resamples) * of_seeds).sum(1)
         mean += weight * float(np.average(np.mean(values, axis=0), weights=counts))
     low, high = np.clip(np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]), *bounds)
-    if high - low <= _ROUNDING:
+    if high - low <= ROUNDING:
         return None
     return Estimate(mean, float(low), float(high), len(labels), 0, SEEDS_AND_SCENES)
 

@@ -44,7 +44,7 @@ MIN_SCENES = 5
 MIN_UNITS = 30
 """Below, a percentile bootstrap is too narrow."""
 
-_DRAWS_AT_ONCE = 2_000_000
+DRAWS_AT_ONCE = 2_000_000
 
 WILSON = "Wilson"
 OVER_SCENES = "bootstrap over scenes"
@@ -59,7 +59,7 @@ TOO_FEW = "none: n too small"
 NO_SPREAD = "none: all values equal"
 
 UNBOUNDED = (-math.inf, math.inf)
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,17 @@ def bootstrap_interval(
     counts = np.bincount(index).astype(np.float64)
     if not two_levels:
         means = _resample(np.bincount(index, values), counts, generator, resamples)
-        return _quantiles(means, confidence)
+        return percentile_interval(means, confidence)
     means = np.zeros(resamples)
     ordered = values[np.argsort(index, kind="stable")]
     offsets = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
-    chunk = max(1, _DRAWS_AT_ONCE // values.size)
+    chunk = max(1, DRAWS_AT_ONCE // values.size)
     for first in range(0, resamples, chunk):
         last = min(first + chunk, resamples)
         drawn = generator.integers(0, len(counts), (last - first, len(counts)))
         within = _redraw_within(ordered, offsets, counts, drawn, generator)
         means[first:last] = within / counts[drawn].sum(1)
-    return _quantiles(means, confidence)
+    return percentile_interval(means, confidence)
 
 
 def _redraw_within(
@@ -282,9 +282,9 @@ def _find_interval(
         low, high = bootstrap_interval(values, clusters, generator, two_levels=True)
         method = OVER_BOTH
     else:
-        low, high = _quantiles(_resample(sums, sizes, generator, RESAMPLES), CONFIDENCE)
+        low, high = percentile_interval(_resample(sums, sizes, generator, RESAMPLES), CONFIDENCE)
         method = OVER_SCENES if by_scene else OVER_EPISODES
-    if high - low > _ROUNDING * max(1.0, abs(mean)):
+    if high - low > ROUNDING * max(1.0, abs(mean)):
         return low, high, method
     if most - least == math.inf:
         return None, None, NO_SPREAD
@@ -320,7 +320,7 @@ def _resample(
 ) -> Float[np.ndarray, "r"]:
     """(R,) bootstrap means over the units, drawn with replacement."""
     means = np.zeros(resamples)
-    chunk = max(1, _DRAWS_AT_ONCE // len(sums))
+    chunk = max(1, DRAWS_AT_ONCE // len(sums))
     for first in range(0, resamples, chunk):
         last = min(first + chunk, resamples)
         drawn = generator.integers(0, len(sums), (last - first, len(sums)))
@@ -328,8 +328,8 @@ def _resample(
     return means
 
 
-def _quantiles(means: Float[np.ndarray, "r"], confidence: float) -> tuple[float, float]:
-    """The ends between which the middle share `confidence` of resampled means lies."""
+def percentile_interval(means: Float[np.ndarray, "r"], confidence: float) -> tuple[float, float]:
+    """The ends between which the middle share `confidence` of resampled `means` (R,) lies."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
@@ -394,7 +394,7 @@ def estimate_relative_drop(
     first, second = before[:, drawn].sum(-1), after[:, drawn].sum(-1)
     if not (first > 0).all():
         return Estimate(mean, None, None, n, 0, TOO_FEW)
-    low, high = _quantiles((1 - second / first).mean(0), CONFIDENCE)
-    if high - low <= _ROUNDING:
+    low, high = percentile_interval((1 - second / first).mean(0), CONFIDENCE)
+    if high - low <= ROUNDING:
         return Estimate(mean, None, None, n, 0, NO_SPREAD)
     return Estimate(mean, low, high, n, 0, OVER_SCENES if by_scene else OVER_EPISODES)
