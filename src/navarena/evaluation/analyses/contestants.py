@@ -14,7 +14,7 @@ from navarena.corruptions.catalog import redraw_corruption
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import RunRecord, hash_record, read_record
-from navarena.evaluation.records.results import estimate_runs, metric_values
+from navarena.evaluation.records.results import estimate_runs, metric_values, scene_labels
 from navarena.evaluation.records.tour_scores import TourValues, estimate_tour_values, tour_values
 from navarena.evaluation.running.repeats import find_noise
 from navarena.metrics.catalog import TOUR_METRICS, leading_metrics
@@ -90,10 +90,10 @@ class Contestant:
 
         A scene without any finite value in some run is left out.
         """
-        scenes = np.array([row.scene_id for row in self.rows[0]])
+        labels = scene_labels(self.rows[0])
+        ends = np.cumsum(np.bincount(labels))[:-1]
         columns = []
-        for scene in np.unique(scenes):
-            values = np.array([metric_values(rows, name)[scenes == scene] for rows in self.rows])
+        for values in np.split(self.seed_values(name)[:, np.argsort(labels, kind="stable")], ends, axis=1):
             finite = np.isfinite(values)
             if finite.any(1).all():
                 columns.append(np.where(finite, values, 0.0).sum(1) / finite.sum(1))
