@@ -55,6 +55,8 @@ def write(folder, *told_hits, **settings):
 FOLDER = (("ooddii", "101010"), ("o", "1"), ("iiiiiii", "1111110"))
 """Objects 2 of 3, descriptions 1 of 2, images 7 of 9."""
 
+RULES = "goat-v1+custom+success=object+corrupt=goal_noise"
+
 
 def test_modalities(tmp_path):
     analysis = run_analysis("modalities", read_labelled([str(write(tmp_path / "a", *FOLDER))]))
@@ -138,6 +140,10 @@ def test_goal_noise(tmp_path):
     other = write(tmp_path / "other", *FOLDER[:2], corrupt="goal_noise")
     with pytest.raises(InputError, match="expected the episodes of"):
         run_analysis("goal-noise", read_labelled([str(clean), str(other)], groups=True))
+    kept = [change(lifelong(k, *pair), identity=f"{RULES}@houses/mini#0") for k, pair in enumerate(FOLDER)]
+    ruled = write_run(tmp_path / "ruled", kept, METRICS, "goat-v1+success=object", corrupt="goal_noise")
+    with pytest.raises(InputError, match="same rules but for the noise, got .*success=object; give"):
+        run_analysis("goal-noise", read_labelled([str(clean), str(ruled)], groups=True))
 
 
 def test_relative_drop_has_an_interval_that_covers_it():

@@ -7,8 +7,15 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label
-from navarena.evaluation.analyses.contestants import Contestant, estimate_part
+from navarena.evaluation.analyses.analysis import (
+    Analysis,
+    Cell,
+    Column,
+    Curve,
+    by_label,
+    require_same_rules,
+)
+from navarena.evaluation.analyses.contestants import Contestant, describe_rules, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
@@ -180,8 +187,8 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
     Args:
         contestants: of each label one run without corruptions, and others on the same episodes.
 
-    Raises InputError for labels without a clean run or without another one, for runs on other episodes,
-    and for runs without sub-tasks.
+    Raises InputError for labels without a clean run or without another one, for runs under other rules or on
+    other episodes, and for runs without sub-tasks.
     """
     rows: list[tuple[Cell, ...]] = []
     for label, group in by_label(contestants).items():
@@ -192,6 +199,7 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
                 f"expected one run of {label!r} without corruptions and at least one with them, got "
                 f"{len(clean)} and {len(noisy)}; write several training seeds with commas"
             )
+        require_same_rules(repr(label), group, _rules_without_noise, "the noise")
         for one in noisy:
             rows += _describe_noise(label, clean[0], one)
     return Analysis(
@@ -209,6 +217,11 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
         tuple(rows),
         ("A relative drop is (clean - noisy) / clean; the mean of the modalities stands below them.",),
     )
+
+
+def _rules_without_noise(one: Contestant) -> str:
+    """The rules of a run but for its corruptions."""
+    return describe_rules(one.identity, ("corrupt",))
 
 
 def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tuple[Cell, ...]]:
