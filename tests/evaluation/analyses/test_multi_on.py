@@ -170,6 +170,20 @@ def test_lengths_and_ends(tmp_path):
         run_analysis("lengths", read_labelled([str(write_run(tmp_path / "bare", bare))]))
 
 
+def test_an_episode_of_several_seeds_counts_once_in_lengths(tmp_path):
+    """Of four episodes the first succeeds in both runs, the second in one; two runs are no more episodes."""
+    first = [make_row(k, 2, 2 * (k == 0), steps=10) for k in range(4)]
+    second = [make_row(k, 2, 2 * (k < 2), steps=20) for k in range(4)]
+    runs = [write_run(tmp_path / name, rows) for name, rows in (("a", first), ("b", second))]
+    analysis = run_analysis("lengths", read_labelled([f"mine={runs[0]},{runs[1]}"]))
+    ((_, _, n, mean, median, success, wrong, _, _),) = analysis.rows
+    assert (n, mean.mean, median, mean.n, success.n, wrong.n) == (4, 15.0, 15.0, 4, 4, 4)
+    assert (success.mean, wrong.mean) == (3 / 8, 5 / 8)
+    assert (success.low, success.high) == pytest.approx(wilson_interval(1.5, 4))
+    (alone,) = run_analysis("lengths", read_labelled([f"mine={runs[0]}"])).rows
+    assert (alone[5].low, alone[5].high) == pytest.approx(wilson_interval(1, 4))
+
+
 def test_what_fits_is_found_and_kept(tmp_path):
     one, two = write(tmp_path / "1", 1, [1, 0, 1]), write(tmp_path / "2", 2, [2, 1, 0])
     both = read_labelled([str(one), str(two)])

@@ -20,6 +20,7 @@ from navarena.evaluation.analyses.robustness import (
     relative_drop,
 )
 from navarena.evaluation.records.journal import GoalsRecord, Row
+from navarena.metrics.statistics import wilson_interval
 
 STOPS = ("stopped", "near_steps", "min_distance", "oracle_success")
 
@@ -177,6 +178,18 @@ def test_stops_by_hand() -> None:
     assert missed.n == 3 and missed.mean == pytest.approx((0 + 1 + 0.5) / 3)
     assert estimate_premature_stops(rows[2:3]) is None and estimate_missed_stops(rows[1:2]) is None
     assert estimate_premature_stops([make_row(0, stopped=1.0, progress=0.5)]) is None
+
+
+def test_stops_of_several_runs_are_those_of_as_many_episodes() -> None:
+    """Two equal runs of three declarations, one of them wrong, say no more than one run."""
+    rows = [make_row(k, stopped=1.0, success=float(k < 2), near_steps=2.0) for k in range(3)]
+    once, twice = estimate_premature_stops(rows), estimate_premature_stops([*rows, *rows])
+    assert once is not None and twice is not None and (once.n, twice.n) == (3, 6)
+    for found in (once, twice):
+        assert (found.low, found.high) == pytest.approx(wilson_interval(1, 3))
+    missed = [estimate_missed_stops(own) for own in (rows, [*rows, *rows])]
+    assert [one.mean for one in missed if one] == pytest.approx([2 / 3, 2 / 3])
+    assert [one.high for one in missed if one] == pytest.approx([wilson_interval(2, 3)[1]] * 2)
 
 
 def test_stops_of_several_goals_are_not_judged() -> None:

@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
-from msgspec.structs import replace as replace_fields
 
 from navarena.core.errors import require_name
 from navarena.evaluation.records.journal import Row
-from navarena.evaluation.records.results import estimate_runs, pool_parts
+from navarena.evaluation.records.results import estimate_runs, estimate_values, pool_parts
 from navarena.evaluation.records.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY
 from navarena.metrics.catalog import MODALITY_TITLES, PLACE_TITLES
-from navarena.metrics.statistics import Estimate, estimate_rate
+from navarena.metrics.statistics import Estimate
 from navarena.metrics.subtasks import MODALITIES
 
 BAND_EDGES = (0.0, 2.0, 5.0, 10.0, 20.0, math.inf)
@@ -146,7 +144,8 @@ def subtask_groups(runs: Runs) -> list[Group]:
     groups = []
     for place in range(int(asked.max(initial=0))):
         has = asked > place
-        rate = _estimate_hits(found[:, has] > place, [row for row, keep in zip(rows, has) if keep])
+        kept = [row for row, keep in zip(rows, has, strict=True) if keep]
+        rate = estimate_values((found[:, has] > place).astype(np.float64), kept, "success")
         groups.append(Group(f"goal {place + 1}", int(has.sum()), {"success": rate}))
     return groups
 
@@ -154,17 +153,6 @@ def subtask_groups(runs: Runs) -> list[Group]:
 def _count_found(row: Row) -> int:
     """How many of its goals in order were found."""
     return 0 if row.goals is None or row.failed else len(row.goals.found_after)
-
-
-def _estimate_hits(hits: Bool[np.ndarray, "k n"], rows: Sequence[Row]) -> Estimate:
-    """The rate of (K, N) hits of K runs: Wilson's interval of one, else as that of success."""
-    if len(hits) == 1:
-        return estimate_rate(hits[0].astype(np.float64))
-    marked = [
-        [replace_fields(row, metrics={"success": float(hit)}) for row, hit in zip(rows, own, strict=True)]
-        for own in hits
-    ]
-    return estimate_runs(marked, "success")
 
 
 def radius_groups(runs: Runs, radii: Sequence[float] = RADII) -> list[Group]:
@@ -184,7 +172,11 @@ def radius_groups(runs: Runs, radii: Sequence[float] = RADII) -> list[Group]:
         ]
     )
     return [
-        Group(f"nearer than {radius:g} m", len(rows), {"success": _estimate_hits(ends < radius, rows)})
+        Group(
+            f"nearer than {radius:g} m",
+            len(rows),
+            {"success": estimate_values((ends < radius).astype(np.float64), rows, "success")},
+        )
         for radius in radii
     ]
 

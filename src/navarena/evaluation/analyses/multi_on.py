@@ -12,14 +12,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import (
     Analysis,
     Cell,
     Column,
     Curve,
     by_label,
-    estimate_share,
     goal_count,
     goal_rules,
     require_goals,
@@ -27,7 +25,8 @@ from navarena.evaluation.analyses.analysis import (
 )
 from navarena.evaluation.analyses.compare import pair_contestants
 from navarena.evaluation.analyses.contestants import Contestant, estimate_part
-from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
+from navarena.evaluation.records.results import estimate_values
+from navarena.metrics.statistics import Estimate, subtract_estimates
 
 PATH_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
 """Metres of the shortest path along all goals: edges of the groups; figure 6 gives none."""
@@ -238,31 +237,35 @@ def _require(one: Contestant, name: str) -> Estimate:
 def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
     """Lengths of episodes, and how they end: success, wrong FOUND, step limit, error of the agent.
 
+    Over several training seeds an episode counts as the mean of its runs; the median is over all of them.
+
     Raises InputError for runs that are not MultiON.
     """
     rows: list[tuple[Cell, ...]] = []
     for one in contestants:
-        episodes = [row for run in one.rows for row in run]
-        goals = sorted({len(require_goals(row).legs) for row in episodes})
-        lengths = np.array([row.steps for row in episodes], np.float64)
-        scenes = [row.scene_id for row in episodes]
-        succeeded = [row.metrics["success"] == 1.0 for row in episodes]
+        first = one.rows[0]
+        goals = sorted({len(require_goals(row).legs) for row in first})
+        lengths = np.array([[row.steps for row in run] for run in one.rows], np.float64)
+        succeeded = one.seed_values("success") == 1.0
         declared = "stopped" in one.metrics
-        wrong = [bool(row.metrics.get("stopped")) and not hit for row, hit in zip(episodes, succeeded)]
-        broken = [row.failed for row in episodes]
-        cut = [not (hit or miss or fault) for hit, miss, fault in zip(succeeded, wrong, broken)]
-        generator = make_generator("analysis", one.identity, "lengths")
+        broken = np.array([[row.failed for row in run] for run in one.rows])
+        wrong = (one.seed_values("stopped") == 1.0) & ~succeeded if declared else np.zeros_like(succeeded)
+        cut = ~(succeeded | wrong | broken)
+        success, missed, ended, failed = (
+            estimate_values(ends.astype(np.float64), first, "success")
+            for ends in (succeeded, wrong, cut, broken)
+        )
         rows.append(
             (
                 one.label,
                 ", ".join(f"{m}-ON" for m in goals),
-                len(episodes),
-                estimate_mean(lengths, scenes, generator, bounds=(0.0, math.inf)),
+                len(first),
+                estimate_values(lengths, first, "num_actions"),
                 float(np.median(lengths)),
-                estimate_share(succeeded),
-                estimate_share(wrong) if declared else None,
-                estimate_share(cut) if declared else None,
-                estimate_share(broken),
+                success,
+                missed if declared else None,
+                ended if declared else None,
+                failed,
             )
         )
     note = "Every episode is in exactly one of the last four columns."

@@ -29,7 +29,7 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.record import FILE_NAME, RunRecord, read_record
 from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
 from navarena.metrics.paired import PairedComparison, compare_paired
-from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
+from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted
 
 SIGHT, MOTION, POSE, GOAL = "sight", "motion", "pose", "goal"
 KINDS = (SIGHT, MOTION, POSE, GOAL)
@@ -252,9 +252,7 @@ def estimate_premature_stops(rows: Sequence[Row]) -> Estimate | None:
     Episodes of several goals, whose declarations do not end them, have none.
     """
     declared = [row for row in rows if row.metrics.get("stopped") and _has_one_goal(row)]
-    if not declared:
-        return None
-    return estimate_rate(np.array([1.0 - row.metric("success") for row in declared]))
+    return _estimate_shares(declared, [1.0 - row.metric("success") for row in declared], "premature stops")
 
 
 def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
@@ -264,12 +262,22 @@ def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
     range, and for episodes of several goals, whose steps in range are those of all goals together.
     """
     near = [row for row in rows if row.metrics.get("near_steps") and _has_one_goal(row)]
-    if not near:
-        return None
     shares = [max(0.0, 1.0 - row.metric("success") / row.metric("near_steps")) for row in near]
-    generator = make_generator("robustness", "missed stops")
-    scenes = [row.scene_id for row in near]
-    return estimate_mean(np.array(shares), scenes, generator, bounds=(0.0, 1.0))
+    return _estimate_shares(near, shares, "missed stops")
+
+
+def _estimate_shares(rows: Sequence[Row], shares: Sequence[float], name: str) -> Estimate | None:
+    """Mean of the shares of `rows`; None of nothing. Rows of one episode, of several runs, are one unit."""
+    if not rows:
+        return None
+    own: dict[tuple[str, str], list[float]] = {}
+    for row, share in zip(rows, shares, strict=True):
+        own.setdefault((row.scene_id, row.episode_id), []).append(share)
+    means = np.array([np.mean(found) for found in own.values()])
+    if len(own) == len(rows) and np.isin(means, (0.0, 1.0)).all():
+        return estimate_rate(means)
+    weights, scenes = np.array([len(found) for found in own.values()], float), [scene for scene, _ in own]
+    return estimate_weighted(means, weights, scenes, make_generator("robustness", name))
 
 
 def _has_one_goal(row: Row) -> bool:

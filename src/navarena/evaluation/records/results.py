@@ -151,8 +151,15 @@ def estimate_runs(
     An episode counts as the mean of its runs, and the interval is resampled over seeds, too, where
     estimate_over_seeds does so.
     """
-    rows, metric = runs[0], get_metric(name)
-    values, labels = np.array([metric_values(own, name) for own in runs]), scene_labels(rows)
+    values = np.array([metric_values(own, name) for own in runs])
+    return estimate_values(values, runs[0], name, *stream, two_levels=two_levels)
+
+
+def estimate_values(
+    values: Float[np.ndarray, "k n"], rows: Sequence[Row], name: str, *stream: str, two_levels: bool = False
+) -> Estimate:
+    """As estimate_runs, of the (K, N) `values` of the metric in K runs whose episodes are those of `rows`."""
+    labels, metric = scene_labels(rows), get_metric(name)
     draws = make_generator("interval", "seeds", name, *stream)
     over_seeds = estimate_over_seeds([(1.0, values)], labels, draws, metric.bounds)
     generator = make_generator("interval", rows[0].identity, name, *stream)
