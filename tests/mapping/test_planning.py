@@ -2,6 +2,7 @@
 
 import heapq
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -215,6 +216,21 @@ def test_stands_are_near_and_in_plain_view():
     assert find_viewing_cell(terrain, reach, obj, np.full(1, 0.28), 0.31, 0.0) == at(terrain, 3, 6)
     assert find_viewing_cell(terrain, reach, np.zeros((0, 3)), np.zeros(0), 0.3, 0.0) is None
     assert find_viewing_cell(terrain, reach, obj + 5.0, np.zeros(1), 0.3, 0.0) is None
+
+
+@pytest.mark.parametrize(("beyond", "place"), [(0, (13.5, 5.5)), (0, (5.5, -1.5)), (9, (13.5, 5.5))])
+def test_what_lies_off_the_terrain_does_not_hide_an_object(beyond, place):
+    """The object is two cells beyond an open floor; what memory holds there says nothing."""
+    terrain = build_terrain(*draw(["." * 8] * 8), SLIM)
+    rows, columns = terrain.weights.shape
+    memory = np.full((rows + 4, columns), beyond, np.uint8)
+    memory[:rows] = terrain.weights
+    memory[:rows, -3:] = beyond  # what negative columns would mean
+    terrain = replace(terrain, weights=memory[:rows])
+    reach = flood_terrain(terrain, (5, 5))
+    point = terrain.grid.corner[0] + place[1] * 0.1, terrain.grid.corner[1] + place[0] * 0.1
+    stand = find_viewing_cell(terrain, reach, np.array([[point[0], 0.5, point[1]]]), np.zeros(1), 0.35, 0.0)
+    assert stand == ((10, 5) if place[0] > rows else (5, 1))
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,16 @@ from navarena.mapping.terrain import Reach, Terrain
 
 @kernel
 def is_open_between(weights, row, column, to_row, to_column, spare):
-    """Whether the line between two places is free, except for its last `spare` cells."""
+    """Whether the line between two places is free, except for its last `spare` cells.
+
+    Off the terrain nothing was seen, which is as open as what was never seen on it.
+    """
     length = math.hypot(to_row - row, to_column - column)
     steps = math.ceil(2 * (length - spare))
     for k in range(1, steps + 1):
         share = 0.5 * k / length
         r, c = math.floor(row + (to_row - row) * share), math.floor(column + (to_column - column) * share)
-        if weights[r, c] == 0:
+        if 0 <= r < weights.shape[0] and 0 <= c < weights.shape[1] and weights[r, c] == 0:
             return False
     return True
 
