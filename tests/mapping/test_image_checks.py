@@ -9,6 +9,7 @@ from navarena.core.errors import InputError
 from navarena.mapping import OccupancyMaps, OccupancySettings, unproject
 from navarena.mapping.oracle_ego_map import PAPER_REVEAL, Uncovered
 from navarena.mapping.oracle_map import oracle_grid
+from navarena.mapping.scan_odometry import ScanOdometry, ScanSettings
 from navarena.mapping.semantic_map import SemanticMaps, SemanticMapSettings
 from navarena.simulation.body import Camera
 
@@ -19,6 +20,7 @@ CLASSES = np.ones((2, 12, 16), np.int32)
 POSES = np.tile(np.eye(4), (2, 1, 1))
 POSES[:, 1, 3] = 0.9
 FEET = np.zeros(2)
+MOTIONS = np.zeros((2, 3))
 
 
 def occupancy(depths=DEPTHS, poses=POSES, feet=FEET, active=None):
@@ -37,6 +39,12 @@ def uncovered(depths=DEPTHS, poses=POSES, active=None):
     maps = Uncovered(2, oracle_grid(), PAPER_REVEAL)
     unwrap(Uncovered.reveal_frames)(maps, depths, CAMERA, poses, active)
     return maps.seen.any()
+
+
+def scans(depths=DEPTHS, poses=POSES, motions=MOTIONS, active=None):
+    odometry = ScanOdometry(2, CAMERA, ScanSettings(size=6.0), threads=1)
+    unwrap(ScanOdometry.update)(odometry, depths, motions, poses, active)
+    return True
 
 
 def changed_poses(change):
@@ -59,12 +67,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("look", [occupancy, semantics, uncovered])
+@pytest.mark.parametrize("look", [occupancy, semantics, uncovered, scans])
 def test_wrong_images_and_poses_are_refused(look):
     assert look()
     for wrong, message in WRONG:
         with pytest.raises(InputError, match=message):
             look(**wrong)
+
+
+def test_a_motion_of_each_body_is_needed():
+    for motions in (np.zeros((2, 2)), np.zeros((1, 3))):
+        with pytest.raises(InputError, match="expected 2 finite motions"):
+            scans(motions=motions)
 
 
 @pytest.mark.parametrize("look", [occupancy, semantics])

@@ -173,10 +173,10 @@ def test_bad_input_is_refused():
     depth, commanded = see_room(0.0, 0.0, 0.0), np.zeros((1, 3))
     with pytest.raises(InputError, match=r"shape \(1, 36, 64\), got \(1, 36, 63\)"):
         odometry.update(depth[:, :, 1:], commanded, FRAME)
-    rolled = FRAME.copy()
-    rolled[0, 1, 0] = 0.1
+    roll = np.eye(4)
+    roll[:2, :2] = [[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]]
     with pytest.raises(InputError, match="do not roll"):
-        odometry.update(depth, commanded, rolled)
+        odometry.update(depth, commanded, FRAME @ roll)
     odometry.update(depth, commanded, FRAME)
     with pytest.raises(InputError, match="finite motions"):
         odometry.update(depth, commanded * np.nan, FRAME)

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length, wrap_angle
 from navarena.core.threads import run_in_shares, thread_count
+from navarena.mapping.image_checks import chosen_agents, require_images, require_poses
 from navarena.mapping.scan_kernels import ROWS, match_scan, read_scan, stamp_scan
 from navarena.simulation.body import Camera
 
@@ -145,20 +146,22 @@ class ScanOdometry:
             scale: metres per unit of depth.
             offset: metres at depth 0.
 
-        Raises InputError for images of another size, motions that are not finite, and cameras that roll.
+        Raises InputError for images of another size, motions and frames that are not finite, frames that
+        stretch, and cameras that roll.
         """
-        chosen = np.ones(len(self.poses), bool) if active is None else active
-        if depths.shape != (len(self.poses), self.camera.height_px, self.camera.width_px):
-            raise InputError(
-                f"expected depths of shape ({len(self.poses)}, {self.camera.height_px}, "
-                f"{self.camera.width_px}), got {depths.shape}"
-            )
+        bodies = len(self.poses)
+        chosen = chosen_agents(active, bodies)
+        require_images("depths", depths, bodies, self.camera)
+        require_poses(body_from_camera, bodies, np.flatnonzero(chosen))
         moved = chosen & ~self._is_new
-        if not np.isfinite(expected[moved]).all():
-            raise InputError("expected finite motions (metres, radians), got NaN or infinity")
+        if expected.shape != (bodies, 3) or not np.isfinite(expected[moved]).all():
+            raise InputError(
+                f"expected {bodies} finite motions (metres, metres, radians), got shape {expected.shape}, "
+                "or NaN or infinity"
+            )
         if (np.abs(body_from_camera[chosen, 1, 0]) > MAX_ROLL).any():
             raise InputError("expected cameras that do not roll, got a right axis that is not level")
-        depths = np.ascontiguousarray(depths)
+        depths = np.ascontiguousarray(depths, np.float32)
         frames = np.ascontiguousarray(body_from_camera, np.float64)
 
         def follow(share: int, first: int, last: int) -> None:
