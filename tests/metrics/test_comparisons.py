@@ -49,6 +49,8 @@ def test_a_permutation_test_by_hand():
     assert permutation_test(np.array([1.0, -1.0]), dice()) == 1.0
     assert permutation_test(np.zeros(5), dice()) == 1.0
     assert permutation_test(np.array([0.0, 4.0, 0.0]), dice()) == 1.0  # one unit says nothing
+    with pytest.raises(InputError, match="finite differences"):
+        permutation_test(np.array([1.0, np.nan]), dice())
 
 
 @settings(max_examples=25, deadline=None)

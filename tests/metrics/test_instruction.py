@@ -15,6 +15,7 @@ from navarena.metrics.instruction import (
     path_success,
     score_path,
 )
+from navarena.metrics.tours import tour_ndtw
 
 
 def points(*xs):
@@ -96,6 +97,15 @@ def test_bad_input():
         score_path(np.zeros((2, 2)), np.full(2, -1.0), 0.0, 0.0, 0.0)
     with pytest.raises(InputError, match="at least 0 m"):
         score_path(np.full((1, 1), np.nan), np.zeros(1), 0.0, 0.0, 0.0)
+    for length in (-1.0, np.nan, np.inf):
+        with pytest.raises(InputError, match="finite lengths of at least 0 m"):
+            coverage_length_score(np.ones((1, 1)), length, 2.0)
+    for score in (ndtw, lambda costs, threshold: coverage_length_score(costs, 1.0, 1.0, threshold)):
+        for threshold in (0.0, np.nan):
+            with pytest.raises(InputError, match="a threshold above 0 m"):
+                score(np.ones((1, 1)), threshold)
+    with pytest.raises(InputError, match="a threshold above 0 m"):
+        tour_ndtw([np.ones((1, 1))], threshold=0.0)
 
 
 walks = st.lists(st.integers(-9, 9), min_size=1, max_size=8)

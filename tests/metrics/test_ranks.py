@@ -46,6 +46,8 @@ def test_tau_agrees_with_scipy(pairs):
 def test_tau_needs_two_agents():
     with pytest.raises(InputError, match="expected two scores or more of the same agents"):
         kendall_tau(np.array([1.0]), np.array([1.0]))
+    with pytest.raises(InputError, match="got NaN"):
+        kendall_tau(np.array([1.0, np.nan]), np.array([1.0, 2.0]))
 
 
 def test_repetitions_by_hand():

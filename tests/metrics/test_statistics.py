@@ -178,6 +178,9 @@ def test_parts_of_few_episodes_by_hand():
     assert (got.low, got.high) == pytest.approx(wilson_interval(0.4, 1.6))
     # 0.426490 -+ 0.404372, from (0.25 + z^2 / 3.2) and z sqrt(0.1875 / 1.6 + z^2 / 10.24) over 1 + z^2 / 1.6
     assert wilson_interval(0.4, 1.6) == pytest.approx((0.022118, 0.830862), abs=1e-6)
+    for weights in ([1.0, -1.0], [1.0, np.nan], [1.0, np.inf]):
+        with pytest.raises(InputError, match="weights of at least 0"):
+            estimate_weighted(np.array([1.0, 0.0]), np.array(weights), ["a", "b"], make_generator("w"))
 
 
 def test_few_scores_with_rare_failures_are_covered():

@@ -98,7 +98,14 @@ def path_spl(
 
 def ndtw(costs: Costs, threshold: float = SUCCESS_DISTANCE) -> float:
     """exp(-DTW / (threshold * M)) of distances (N, M) in metres; in [0, 1]."""
+    require_threshold(threshold)
     return math.exp(-dtw(costs) / (threshold * costs.shape[1]))
+
+
+def require_threshold(threshold: float) -> None:
+    """Raise InputError for a threshold (metres) by which no distance can be divided."""
+    if not threshold > 0:
+        raise InputError(f"expected a threshold above 0 m, got {threshold}")
 
 
 def coverage_length_score(
@@ -114,7 +121,12 @@ def coverage_length_score(
         length: L_P, metres.
         reference_length: L_R, metres.
         threshold: metres.
+
+    Raises InputError for lengths below 0 m and for numbers that are not finite.
     """
+    require_threshold(threshold)
+    if not (0 <= length < math.inf and 0 <= reference_length < math.inf):
+        raise InputError(f"expected finite lengths of at least 0 m, got {length} and {reference_length}")
     coverage = float(exp(-costs.min(0) / threshold).mean())
     expected = coverage * reference_length
     whole = expected + abs(expected - length)

@@ -147,7 +147,10 @@ def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generat
     """Two-sided p-value of the sum of (U,) differences of any unit under random signs.
 
     Exact up to EXACT_UNITS that differ from 0, else by PERMUTATIONS draws, the observed one counted in.
+    Raises InputError for differences that are not finite.
     """
+    if not np.isfinite(units).all():
+        raise InputError("expected finite differences to swap, got NaN or infinity; leave those out")
     moved = units[units != 0.0]
     if not moved.size:
         return 1.0

@@ -23,13 +23,15 @@ def kendall_tau(first: Float[np.ndarray, "a"], second: Float[np.ndarray, "a"]) -
 
     Pairs in the same order minus pairs in opposite orders, divided by the geometric mean of the numbers of
     pairs that are not tied in the first and in the second. None where a ranking ties all. InputError for
-    fewer than two agents, and for other numbers of them.
+    fewer than two agents, for other numbers of them, and for NaN.
     """
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if first.ndim != 1 or first.shape != second.shape or first.size < 2:
         raise InputError(
             f"expected two scores or more of the same agents, got shapes {first.shape} and {second.shape}"
         )
+    if np.isnan(first).any() or np.isnan(second).any():
+        raise InputError("expected numbers to rank agents by, got NaN")
     one, two = pair_signs(first), pair_signs(second)
     untied = float(np.abs(one).sum() * np.abs(two).sum())
     return float((one * two).sum() / np.sqrt(untied)) if untied else None

@@ -242,14 +242,14 @@ def estimate_weighted(
         generator: source of the resamples.
         bounds: least and greatest value.
 
-    Raises InputError where no episode has a part, and for values that are not finite.
+    Raises InputError where no episode has a part, for weights below 0, and for what is not finite.
     """
-    kept = np.asarray(weights) > 0
-    if len(scenes) != kept.size or not kept.any():
+    kept = (every := np.asarray(weights, np.float64)) > 0
+    if np.shape(values) != kept.shape or len(scenes) != kept.size or not kept.any():
         raise InputError(f"expected at least one weight above 0 and a scene for each, got {int(kept.sum())}")
-    counts, scores = np.asarray(weights, np.float64)[kept], np.asarray(values, np.float64)[kept]
-    if not np.isfinite(scores).all():
-        raise InputError("expected finite values to pool, got NaN or infinity; leave those out")
+    counts, scores = every[kept], np.asarray(values, np.float64)[kept]
+    if not (np.isfinite(scores).all() and np.isfinite(every).all() and every.min() >= 0):
+        raise InputError("expected finite values to pool, weights of at least 0, got others; leave them out")
     mean = math.fsum(scores * counts) / math.fsum(counts)
     found = _find_interval(scores, counts, np.asarray(scenes)[kept], generator, False, bounds)
     return Estimate(mean, *found[:2], round(float(counts.sum())), 0, found[2])

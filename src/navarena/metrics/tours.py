@@ -30,7 +30,7 @@ from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, dtw, dtw_alignment, require_costs
-from navarena.metrics.instruction import SUCCESS_DISTANCE
+from navarena.metrics.instruction import SUCCESS_DISTANCE, require_threshold
 
 Reading = Literal["code", "paper"]
 Weighting = Literal["episodes", "changes"]
@@ -111,6 +111,7 @@ def tour_ndtw(
         reference_points: |R| if it is not the number of columns: the continuous reference code
             counts every step of the reference, turns in place included.
     """
+    require_threshold(threshold)
     points = sum(table.shape[1] for table in costs) if reference_points is None else reference_points
     return math.exp(-tour_dtw(costs, reading) / (threshold * points))
 
