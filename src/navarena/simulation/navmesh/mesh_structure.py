@@ -11,7 +11,7 @@ from jaxtyping import Float, Float32, Float64, Int, Int32, Int64, UInt8
 
 from navarena.core.arrays import Points, Triangles
 from navarena.core.elementary import arctan2
-from navarena.core.errors import SceneError
+from navarena.core.errors import InputError, SceneError
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 
@@ -231,8 +231,11 @@ def sample_ground(
         island: keep to this island; None for all of them.
 
     Raises:
+        InputError: `count` is below 0.
         SceneError: the island does not exist or has no area.
     """
+    if count < 0:
+        raise InputError(f"expected at least 0 points to draw, got {count}")
     weights = areas if island is None else np.where(islands == island, areas, 0.0)
     total = np.cumsum(weights)
     if not total[-1] > 0:

@@ -149,6 +149,21 @@ def test_top_down_map() -> None:
         l_shape().top_down_map(0.0, 0.0)
 
 
+def test_queries_need_distances_that_are_numbers() -> None:
+    mesh, point, corners = l_shape(), np.array([[1.0, 0, 1.0]]), (np.zeros(2), np.ones(2))
+    for metres in (-1.0, np.nan):
+        with pytest.raises(InputError, match="max_y_delta of at least 0 m"):
+            mesh.is_navigable(point, metres)
+        with pytest.raises(InputError, match="max_distance of at least 0 m"):
+            mesh.distance_to_obstacle(point, metres)
+        with pytest.raises(InputError, match="max_y_delta of at least 0 m"):
+            mesh.table.top_down_map(0, *corners, 0.5, 0.0, metres)
+    with pytest.raises(InputError, match="finite height"):
+        mesh.top_down_map(0.5, np.nan)
+    with pytest.raises(InputError, match="at least 0 points to draw, got -1"):
+        mesh.random_point(np.random.default_rng(0), -1)
+
+
 def parts() -> list:
     mesh = l_shape()
     return [

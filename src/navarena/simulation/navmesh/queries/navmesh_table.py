@@ -98,6 +98,7 @@ class NavMeshTable:
     ) -> Bool[np.ndarray, "n"]:
         """(N,) whether the point is on the navmesh: 1 cm sideways, `max_y_delta` metres up or down."""
         points = require_points(points)
+        _require_metres("max_y_delta", max_y_delta)
         index = self.require_index(mesh_index, len(points))
         navigable = np.zeros(len(points), np.bool_)
         point_queries.check_points(self.table, index, points, float(max_y_delta), navigable)
@@ -210,6 +211,7 @@ class NavMeshTable:
         for the distance to the wall. Infinite where the point cannot be snapped.
         """
         points = require_points(points)
+        _require_metres("max_distance", max_distance)
         index = self.require_index(mesh_index, len(points))
         distances = np.zeros(len(points))
         stamps, pending = np.zeros((2, self._triangle_count), np.int32)
@@ -239,12 +241,21 @@ class NavMeshTable:
         """
         if not cell_size > 0:
             raise InputError(f"expected a positive cell_size in metres, got {cell_size}")
+        _require_metres("max_y_delta", max_y_delta)
+        if not np.isfinite(height):
+            raise InputError(f"expected a finite height in metres, got {height}")
         width, depth = np.floor((high - low) / cell_size).astype(int) + 1
         grid = np.zeros((depth, width), np.bool_)
         point_queries.draw_map(
             self.table, mesh, low[0], low[1], float(cell_size), float(height), float(max_y_delta), grid
         )
         return TopDownMap(grid, np.asarray(low, float).copy(), float(cell_size))
+
+
+def _require_metres(name: str, metres: float) -> None:
+    """Raise InputError for `metres`, called `name`, below 0, and for NaN."""
+    if not metres >= 0:
+        raise InputError(f"expected {name} of at least 0 m, got {metres}")
 
 
 def _require_equal(start: Points, end: Points) -> None:
