@@ -16,7 +16,6 @@ from navarena.core.errors import CheckFailedError, FileError, InputError, Unknow
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
 from navarena.evaluation import EvaluationSettings, evaluate, read_rows, read_table
-from navarena.evaluation.analyses import contestants
 from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
 from navarena.evaluation.analyses.compare import compare, find_best, find_obstacles
 from navarena.evaluation.analyses.contestants import estimate_part, read_contestant
@@ -139,20 +138,6 @@ def test_what_are_no_training_seeds_of_one_method(runs, tmp_path):
     other = write_run(tmp_path / "other", rows, agent="random")
     (notice,) = compare([read_contestant("A", [clean, other])]).notices
     assert notice == "A pools runs of different agents: walker, random"
-
-
-def test_scores_by_seed_and_scene(tmp_path, monkeypatch):
-    """Scenes by name, whatever the order of their episodes; rows are read once for each run."""
-    ppl = {"a": [(0, "s1", 0.2), (1, "s0", 0.5), (2, "s1", 0.4)], "b": [(0, "s1", 1.0), (1, "s0", 0.0)]}
-    ppl["b"].append((2, "s1", math.inf))
-    runs = [
-        write_run(tmp_path / name, [make_multi_on_row(k, scene=scene, ppl=one) for k, scene, one in rows])
-        for name, rows in ppl.items()
-    ]
-    read, counted = contestants.metric_values, []
-    monkeypatch.setattr(contestants, "metric_values", lambda *pair: counted.append(pair) or read(*pair))
-    assert read_contestant("A", runs).scores("ppl").tolist() == [[0.5, pytest.approx(0.3)], [0.0, 1.0]]
-    assert len(counted) == 2
 
 
 def test_seeds_in_other_scenes_do_not_improve_on_the_first(tmp_path):

@@ -1,5 +1,7 @@
 """GOAT-Bench's tables, training seeds, and RobustNav's table against sums by hand."""
 
+import math
+
 import numpy as np
 import pytest
 from msgspec.structs import replace as change
@@ -8,8 +10,9 @@ from evaluation.analyses.written import make_row, write_run
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation import compare, read_rows
-from navarena.evaluation.analyses import fitting_analyses, read_labelled, run_analysis
+from navarena.evaluation.analyses import contestants, fitting_analyses, read_labelled, run_analysis
 from navarena.evaluation.analyses.breakdowns import break_down
+from navarena.evaluation.analyses.contestants import read_contestant
 from navarena.evaluation.records.results import summarize
 from navarena.metrics.statistics import estimate_relative_drop, estimate_weighted
 from navarena.reports.comparison import estimate_table
@@ -179,6 +182,20 @@ def test_weighted_means_agree_with_means_over_parts():
         estimate_weighted(values, 0 * weights, list("abcd"), make_generator("w"))
     with pytest.raises(InputError, match="finite values to pool"):
         estimate_weighted(values + np.inf, weights, list("abcd"), make_generator("w"))
+
+
+def test_scores_by_seed_and_scene(tmp_path, monkeypatch):
+    """Scenes by name, whatever the order of their episodes; rows are read once for each run."""
+    ppl = {"a": [(0, "s1", 0.2), (1, "s0", 0.5), (2, "s1", 0.4)], "b": [(0, "s1", 1.0), (1, "s0", 0.0)]}
+    ppl["b"].append((2, "s1", math.inf))
+    runs = [
+        write_run(tmp_path / name, [make_row(k, scene=scene, ppl=one) for k, scene, one in rows])
+        for name, rows in ppl.items()
+    ]
+    read, counted = contestants.metric_values, []
+    monkeypatch.setattr(contestants, "metric_values", lambda *pair: counted.append(pair) or read(*pair))
+    assert read_contestant("A", runs).scores("ppl").tolist() == [[0.5, pytest.approx(0.3)], [0.0, 1.0]]
+    assert len(counted) == 2
 
 
 def test_seeds(tmp_path):
