@@ -164,6 +164,7 @@ def test_obj_layouts_found_in_the_wild(tmp_path):
     corners = scene.vertices[scene.triangles[0]].tolist()
     assert corners == [[0, 0, 0], [0, 0, 1], [1, 0, 0]]
     assert scene.vertex_color[scene.triangles[0]].tolist() == [[255, 0, 0], [0, 0, 255], [0, 255, 0]]
+    assert [material.color for material in scene.materials] == [(255, 255, 255)]  # it multiplies the colours
 
 
 @pytest.mark.parametrize("corners", [5, 6, 8])
@@ -255,7 +256,9 @@ def test_ply_colors_of_vertices_have_two_names(tmp_path, prefix):
         f"{colors}element face 1\nproperty list uchar int vertex_indices\nend_header\n"
         "0 0 0 9 8 7\n0 0 1 9 8 7\n1 0 0 9 8 7\n3 0 1 2\n"
     )
-    assert import_mesh(_write(tmp_path / "a.ply", text)).vertex_color.tolist() == [[9, 8, 7]] * 3
+    scene = import_mesh(_write(tmp_path / "a.ply", text))
+    assert scene.vertex_color.tolist() == [[9, 8, 7]] * 3
+    assert [material.color for material in scene.materials] == [(255, 255, 255)]  # it multiplies the colours
 
 
 def test_ply_face_colors_go_to_the_corners_of_each_triangle(tmp_path):
@@ -387,6 +390,14 @@ def test_glb_textures_and_extras(tmp_path):
     np.testing.assert_allclose(got.triangle_uv[mine], uv[corners], atol=1e-6)
 
 
+def test_grey_images_of_16_bits(tmp_path):
+    pixels = np.array([[0, 257], [25700, 65535]], np.uint16)
+    material = trimesh.visual.material.PBRMaterial(baseColorTexture=Image.fromarray(pixels))
+    box = _box(visual=trimesh.visual.TextureVisuals(uv=np.zeros((8, 2)), material=material))
+    texture = import_mesh(_glb(tmp_path / "a.glb", trimesh.Scene(box))).textures[0]
+    assert texture.tolist() == [[[0] * 3, [1] * 3], [[100] * 3, [255] * 3]]
+
+
 def test_glb_with_an_image_nobody_decodes_is_plain_and_says_so(tmp_path, caplog):
     material = trimesh.visual.material.PBRMaterial(
         name="cloth", baseColorTexture=Image.open(io.BytesIO(_png()[1]))
@@ -423,6 +434,9 @@ def test_gltf_with_files_beside_it_and_16_bit_colors(tmp_path):
     path = _write(tmp_path / "a.gltf", json.dumps(header))
     scene = import_mesh(path)
     assert scene.vertex_color.tolist() == [[255, 0, 1], [0, 128, 0], [0, 0, 0]]
+    del header["meshes"][0]["primitives"][0]["material"]
+    bare = import_mesh(_write(tmp_path / "bare.gltf", json.dumps(header)))
+    assert bare.vertex_color.tolist() == scene.vertex_color.tolist()
     header["accessors"][1]["type"] = "VEC2"
     with pytest.raises(FileError, match=r"3 or 4 numbers of colour for each of 3 vertices, got \(3, 2\)$"):
         import_mesh(_write(tmp_path / "b.gltf", json.dumps(header)))

@@ -22,11 +22,11 @@ from navarena.scenes.formats.gltf_materials import (
     read_gltf_materials,
 )
 from navarena.scenes.formats.part import (
-    PLAIN,
     Label,
     Look,
     MeshFile,
     Part,
+    bare_look,
     color_bytes,
     require_indices,
     split_polygons,
@@ -213,7 +213,7 @@ def _part(
         look = looks[id(material)]
     else:
         colors = visual.vertex_colors if visual.defined else None
-        uv, look = None, PLAIN if colors is None else Look("vertex colours", (255, 255, 255))
+        uv, look = None, bare_look(colors)
     if described.double_sided:
         triangles = np.concatenate([triangles, triangles[:, ::-1]])
     return Part(
@@ -221,7 +221,7 @@ def _part(
         np.ascontiguousarray(triangles),
         look,
         None if uv is None else np.asarray(uv, float)[triangles],
-        vertex_color_bytes(None if colors is None else np.asarray(colors), len(vertices)),
+        None if colors is None else vertex_color_bytes(np.asarray(colors), len(vertices)),
         object_key=key,
     )
 

@@ -1,7 +1,7 @@
 """Rewrites what trimesh skips or misreads of the geometry in glTF files.
 
-These are sparse accessors, integer positions and texture coordinates, texture coordinates other than the
-first, KHR_texture_transform, and triangle fans.
+These are sparse accessors, integer positions and texture coordinates, colours of 16 bits, texture coordinates
+other than the first, KHR_texture_transform, and triangle fans.
 """
 
 import base64
@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from navarena.core.errors import FileError
-from navarena.scenes.formats.part import split_polygons
+from navarena.scenes.formats.part import split_polygons, vertex_color_bytes
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _TYPES = {np.dtype(dtype): component for component, dtype in _COMPONENTS.items()}
@@ -126,6 +126,12 @@ class _Accessors:
 
         return self._keep((index, str(transform)), make)
 
+    def colors(self, index: int) -> int:
+        """The number of an accessor with the same colours, those of 16 bits as bytes."""
+        if _COMPONENTS[self._entries[index]["componentType"]] != "<u2":
+            return self.dense(index)
+        return self._keep((index, "bytes"), lambda: vertex_color_bytes(self.read(index), self.count(index)))
+
     def read(self, index: int) -> Num[np.ndarray, "n k"]:
         """(N, K) values as they are stored, sparse ones filled in."""
         entry = self._entries[index]
@@ -199,7 +205,7 @@ def _plain(
     if chosen in attributes:
         attributes["TEXCOORD_0"] = accessors.floats(attributes[chosen], transform)
     if "COLOR_0" in attributes:
-        attributes["COLOR_0"] = accessors.dense(attributes["COLOR_0"])
+        attributes["COLOR_0"] = accessors.colors(attributes["COLOR_0"])
     changed: dict[str, Any] = {**primitive, "attributes": attributes}
     if "indices" in primitive:
         changed["indices"] = accessors.dense(primitive["indices"])

@@ -11,11 +11,11 @@ import numpy as np
 from navarena.core.errors import FileError
 from navarena.core.files import LIMITS
 from navarena.scenes.formats.part import (
-    PLAIN,
     Label,
     Look,
     MeshFile,
     Part,
+    bare_look,
     require_indices,
     split_polygons,
     vertex_color_bytes,
@@ -204,20 +204,20 @@ def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> P
     return Part(
         vertices,
         triangles,
-        _look(getattr(visual, "material", None), material_name),
+        _look(getattr(visual, "material", None), material_name, bare_look(colors)),
         None if uv is None else np.asarray(uv, float)[triangles],
-        vertex_color_bytes(None if colors is None else np.asarray(colors), len(vertices)),
+        None if colors is None else vertex_color_bytes(np.asarray(colors), len(vertices)),
         object_key=key,
     )
 
 
-def _look(material: Any, name: str) -> Look:
-    """The look of a material of the .mtl file; without one the plain colour."""
+def _look(material: Any, name: str, bare: Look) -> Look:
+    """The look of a material of the .mtl file; `bare` where it is missing, or has no colour."""
     if material is None or material.name != name:  # the .mtl file is missing, or does not know it
-        return Look(name, PLAIN.color) if name else PLAIN
+        return Look(name, bare.color) if name else bare
     image = None if material.image is None else rgb_image(material.image, name)
     if "kd" in material.kwargs:
         color = tuple(round(255 * min(max(float(c), 0), 1)) for c in material.kwargs["kd"][:3])
     else:
-        color = PLAIN.color if image is None else (255, 255, 255)
+        color = bare.color if image is None else (255, 255, 255)
     return Look(name, (color[0], color[1], color[2]), image)

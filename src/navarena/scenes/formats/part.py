@@ -27,6 +27,14 @@ class Look:
 PLAIN = Look("plain", (180, 170, 150))
 """The colour of what has none; the field's standard simulator shows bare meshes in it."""
 
+_WHITE = Look("vertex colours", (255, 255, 255))
+"""Leaves the colours of vertices, which it multiplies, as they are."""
+
+
+def bare_look(colors: np.ndarray | None) -> Look:
+    """The look of a part without a material, whose vertices have `colors` or none."""
+    return PLAIN if colors is None else _WHITE
+
 
 @dataclass(frozen=True)
 class Label:
@@ -125,13 +133,11 @@ def require_indices(triangles: Int[np.ndarray, "t 3"], vertex_count: int, what: 
         )
 
 
-def vertex_color_bytes(colors: np.ndarray | None, count: int) -> UInt8[np.ndarray, "n 3"] | None:
-    """(N, 3) bytes of the colours (N, 3 or 4) of N = `count` vertices, see `color_bytes`; None for None.
+def vertex_color_bytes(colors: np.ndarray, count: int) -> UInt8[np.ndarray, "n 3"]:
+    """(N, 3) bytes of the colours (N, 3 or 4) of N = `count` vertices, see `color_bytes`.
 
     Raises FileError unless each vertex has three or four numbers.
     """
-    if colors is None:
-        return None
     if colors.ndim != 2 or len(colors) != count or colors.shape[1] not in (3, 4):
         raise FileError(f"expected 3 or 4 numbers of colour for each of {count} vertices, got {colors.shape}")
     return color_bytes(colors)

@@ -15,11 +15,11 @@ from jaxtyping import Float, Int, UInt8
 
 from navarena.core.errors import FileError
 from navarena.scenes.formats.part import (
-    PLAIN,
     Label,
     Look,
     MeshFile,
     Part,
+    bare_look,
     color_bytes,
     require_indices,
     split_polygons,
@@ -46,11 +46,11 @@ def read_ply(data: bytes, path: Path) -> MeshFile:
     vertices, triangles, polygon, corner = _geometry(vertex, face)
     colors = _colors(vertex)
     uv = _coordinates(vertex, face, triangles, polygon, corner)
-    look = PLAIN if uv is None else _look(path)
     face_colors = _colors(face)
     if face_colors is not None:  # colours belong to vertices: give every triangle its own
         vertices, colors = vertices[triangles].reshape(-1, 3), np.repeat(face_colors[polygon], 3, 0)
         triangles = np.arange(len(vertices)).reshape(-1, 3)
+    look = (None if uv is None else _image_look(path)) or bare_look(colors)
     keys, labels = _labels(face)
     part = Part(vertices, triangles, look, uv, colors, triangle_key=None if keys is None else keys[polygon])
     return MeshFile([part], labels)
@@ -165,7 +165,7 @@ def _coordinates(
     return None
 
 
-def _look(path: Path) -> Look:
+def _image_look(path: Path) -> Look | None:
     """The image that the header names, if it is there."""
     from PIL import Image
 
@@ -176,7 +176,7 @@ def _look(path: Path) -> Look:
                     return Look("texture", (255, 255, 255), rgb_image(image, name))
             except OSError as error:
                 raise FileError(f"the image {file} cannot be read: {error}") from error
-    return PLAIN
+    return None
 
 
 def _labels(face: Columns) -> tuple[np.ndarray | None, dict[int, Label]]:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from navarena.core.errors import FileError
+from navarena.scenes.formats.part import color_bytes
 
 MAX_TEXTURE_SIDE = 4096
 """Pixels; larger images are made smaller."""
@@ -18,6 +19,9 @@ def rgb_image(image: Any, name: str) -> UInt8[np.ndarray, "h w 3"]:
     Transparency is dropped: surfaces are solid.
     """
     try:
+        if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+            grey = np.asarray(image).astype(np.uint16).reshape(-1, 1)
+            return color_bytes(np.repeat(grey, 3, 1)).reshape(image.height, image.width, 3)
         return np.array(image.convert("RGB"))
     except (OSError, ValueError, SyntaxError) as error:
         raise FileError(f"the image of material {name!r} cannot be read: {error}") from error
