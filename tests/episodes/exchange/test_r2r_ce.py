@@ -89,6 +89,8 @@ def test_reference_paths(tmp_path):
     steps = [
         {"position": [0, 0, 0], "phase": "agent", "episode_id": 12},
         {"position": [0, 0, 0], "phase": "agent", "episode_id": 12},
+        {"position": [1, 0, 0], "phase": "oracle_goal", "episode_id": 12},
+        {"position": [4, 0, 0], "phase": "oracle_start", "episode_id": "13"},
         {"position": [5, 0, 0], "phase": "agent", "episode_id": "13"},
     ]
     tours = write(tmp_path / "gt_ndtw.json.gz", {"val_seen": {"0": steps}})

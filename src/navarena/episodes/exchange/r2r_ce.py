@@ -28,6 +28,9 @@ from navarena.episodes.sequence import MappedEpisodes
 
 KIND = "file of reference paths of VLN-CE"
 
+AGENT_PHASE = "agent"
+"""Phase of the places of a tour where the agent acts; an oracle leads it through the others."""
+
 
 class GoalRecord(Item, frozen=True, kw_only=True):
     """The end of a path, and the metres within which it is reached (3)."""
@@ -150,6 +153,7 @@ class _Expert(msgspec.Struct):
 class _Place(msgspec.Struct):
     position: Vector
     episode_id: int | str
+    phase: str = AGENT_PHASE
 
 
 Places = dict[str, Float64[np.ndarray, "_ 3"]]
@@ -165,13 +169,14 @@ def load_expert_places(path: Path) -> Places:
 def load_tour_places(path: Path, split: str) -> Places:
     """The places of one split of `gt_ndtw.json`, by episode id; raises FileError.
 
-    Every step of the expert counts, turns in place included, as in the reference evaluation.
+    Every step of the expert counts, turns in place included, but none on which an oracle leads the agent
+    between the episodes, as in the reference evaluation.
     """
     raw: dict[str, dict[str, list[_Place]]] = read_json(path, KIND, dict[str, dict[str, list[_Place]]])
     if split not in raw:
         raise FileError(f"expected the split {split!r} in {path}, got {', '.join(sorted(raw))}")
     places: dict[str, list[Vector]] = {}
     for steps in raw[split].values():
-        for step in steps:
+        for step in (one for one in steps if one.phase == AGENT_PHASE):
             places.setdefault(str(step.episode_id), []).append(step.position)
     return {name: np.array(points, float) for name, points in places.items()}
