@@ -18,7 +18,8 @@ from navarena.core.errors import FileError, InputError, SceneError, UnknownNameE
 from navarena.scenes import cache_store
 from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats import export_glb, import_mesh
-from navarena.scenes.formats.part import color_bytes, split_polygons
+from navarena.scenes.formats.part import color_bytes
+from navarena.scenes.formats.polygons import split_polygons
 from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.validation import validate_scene
 
@@ -175,6 +176,38 @@ def test_obj_polygons_become_fans(tmp_path, corners):
     scene = import_mesh(_write(tmp_path / "p.obj", "\n".join(lines)))
     assert len(scene.triangles) == corners - 2
     np.testing.assert_allclose(_normals(scene), [[0, 1, 0]] * (corners - 2), atol=1e-5)
+
+
+# a room around a corner, seen from above: 4 x 3 m without 2 x 2 m
+CONCAVE = [(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)]
+CONCAVE_AREA = 8.0
+
+
+def _area(scene):
+    normals = np.cross(
+        *(scene.vertices[scene.triangles[:, k]] - scene.vertices[scene.triangles[:, 0]] for k in (1, 2))
+    )
+    assert (normals[:, 1] > 0).all()
+    return normals[:, 1].sum() / 2
+
+
+@pytest.mark.parametrize("first", range(8))
+def test_concave_polygons_end_at_their_outline(tmp_path, first):
+    ring = CONCAVE[first:] + CONCAVE[:first]
+    points = "".join(f"v {x} 0 {-z}\nvt {x} {z}\n" for x, z in ring)
+    face = "f " + " ".join(f"{k}/{k}" for k in range(1, 9))
+    assert _area(import_mesh(_write(tmp_path / "a.obj", f"{points}{face}\n"))) == CONCAVE_AREA
+    text = (
+        "ply\nformat ascii 1.0\nelement vertex 8\nproperty float x\nproperty float y\nproperty float z\n"
+        "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    )
+    rows = "".join(f"{x} 0 {-z}\n" for x, z in ring)
+    assert _area(import_mesh(_write(tmp_path / "a.ply", f"{text}{rows}8 0 1 2 3 4 5 6 7\n"))) == CONCAVE_AREA
+
+
+def test_polygons_that_cross_themselves_stay_fans(tmp_path):
+    text = "v 0 0 0\nv 1 0 -1\nv 1 0 0\nv 0 0 -1\nv 0.2 0 -0.1\nf 1 2 3 4 5\n"
+    assert len(import_mesh(_write(tmp_path / "a.obj", text)).triangles) == 3
 
 
 # PLY

@@ -29,9 +29,9 @@ from navarena.scenes.formats.part import (
     bare_look,
     color_bytes,
     require_indices,
-    split_polygons,
     vertex_color_bytes,
 )
+from navarena.scenes.formats.polygons import split_polygons
 from navarena.scenes.formats.references import read_gltf_header
 from navarena.scenes.formats.texture_images import rgb_image
 

@@ -17,7 +17,8 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from navarena.core.errors import FileError
-from navarena.scenes.formats.part import split_polygons, vertex_color_bytes
+from navarena.scenes.formats.part import vertex_color_bytes
+from navarena.scenes.formats.polygons import split_polygons
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _TYPES = {np.dtype(dtype): component for component, dtype in _COMPONENTS.items()}

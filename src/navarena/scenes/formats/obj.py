@@ -17,9 +17,9 @@ from navarena.scenes.formats.part import (
     Part,
     bare_look,
     require_indices,
-    split_polygons,
     vertex_color_bytes,
 )
+from navarena.scenes.formats.polygons import cut_polygons, split_polygons
 from navarena.scenes.formats.texture_images import rgb_image
 
 _NO_GROUP = ("", "default", "off", "(null)")
@@ -30,6 +30,9 @@ _SHORT_FACE = re.compile(r"^f(?:[ \t]+\S+){0,2}[ \t]*$", re.M)
 _LONG_LINE = re.compile(rf"^f[^\n]{{{2 * LIMITS.face_corners},}}$", re.M)
 """The only lines in which a face can have more corners than LIMITS allows: each takes a blank and a digit."""
 _LOW_INDEX = re.compile(r"^f(?:[^\n]*[ \t])?(?:0+|-\d+)(?:[/ \t\n]|$)", re.M)
+_POLYGON = re.compile(r"^f(?:[ \t]+\S+){4,}[ \t]*$", re.M)
+_POINT = re.compile(r"^v[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", re.M)
+_TEXTURE_OR_NORMAL = re.compile(r"/\S*")
 _RELATIVE_INDEX = re.compile(r"^f[^\n]*[ \t/]-", re.M)
 
 
@@ -47,6 +50,7 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     if _RELATIVE_INDEX.search(text):
         text = _absolute_indices(text)
     _require_good_faces(text)
+    text = _cut_concave_faces(text)
     text, groups = _number_groups(text)
     loaded = load_obj(
         io.BytesIO(text.encode()),
@@ -117,6 +121,31 @@ def _absolute_indices(text: str) -> str:
             ]
             lines[number] = "f " + " ".join(corners)
     return "\n".join(lines)
+
+
+def _cut_concave_faces(text: str) -> str:
+    """Replace faces that leave their outline when trimesh cuts them into fans by triangles."""
+    lines = list(_POLYGON.finditer(text))
+    if not lines:
+        return text
+    points = np.array(_POINT.findall(text), float).reshape(-1, 3)
+    sizes = np.array([len(line[0].split()) - 1 for line in lines])
+    corners = np.array(_TEXTURE_OR_NORMAL.sub("", " ".join(line[0][1:] for line in lines)).split(), np.int64)
+    starts = np.cumsum(sizes) - sizes
+    changed: dict[int, str] = {}
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        rings = corners[starts[rows][:, None] + np.arange(size)] - 1
+        _, polygon, corner = cut_polygons(rings, points)
+        for row in np.unique(polygon[(corner != split_polygons(rings)[2]).any(1)]).tolist():
+            face = lines[rows[row]][0].split()[1:]
+            triangles = [" ".join(face[k] for k in three) for three in corner[polygon == row].tolist()]
+            changed[int(rows[row])] = "\n".join(f"f {one}" for one in triangles)
+    written, end = [], 0
+    for row in sorted(changed):
+        written += [text[end : lines[row].start()], changed[row]]
+        end = lines[row].end()
+    return "".join((*written, text[end:]))
 
 
 class _Group(NamedTuple):

@@ -32,7 +32,7 @@ _WHITE = Look("vertex colours", (255, 255, 255))
 
 
 def bare_look(colors: np.ndarray | None) -> Look:
-    """The look of a part without a material, whose vertices have `colors` or none."""
+    """The look of a part without a material, whose vertices have `colors` (V, 3 or 4) or None."""
     return PLAIN if colors is None else _WHITE
 
 
@@ -99,28 +99,6 @@ def choose_sides(part: Part, both: bool) -> Part:
         uv=None if part.uv is None else corners(part.uv),
         triangle_key=None if part.triangle_key is None else part.triangle_key[rows],
     )
-
-
-def split_polygons(
-    polygons: Int[np.ndarray, "n k"] | Sequence[Int[np.ndarray, "_"]],
-) -> tuple[Int[np.ndarray, "t 3"], Int[np.ndarray, "t"], Int[np.ndarray, "t 3"]]:
-    """Cut polygons into fans of triangles around their first corner.
-
-    Returns (triangles, polygon, corner): (T, 3) vertex indices, (T,) the row each comes from and
-    (T, 3) which corners of that row it took. Rows of fewer than three corners give nothing.
-    """
-    if isinstance(polygons, np.ndarray) and polygons.ndim == 2:
-        rows, sizes = polygons.astype(np.int64), np.full(len(polygons), polygons.shape[1])
-        flat = rows.reshape(-1)
-    else:
-        sizes = np.array([len(row) for row in polygons], np.int64)
-        flat = np.concatenate([np.asarray(row, np.int64) for row in polygons]) if len(sizes) else sizes
-    count = np.maximum(sizes - 2, 0)
-    polygon = np.repeat(np.arange(len(sizes)), count)
-    step = np.arange(len(polygon)) - np.repeat(np.cumsum(count) - count, count)
-    corner = np.stack([np.zeros_like(step), step + 1, step + 2], 1)
-    first = np.cumsum(sizes) - sizes
-    return flat[first[polygon][:, None] + corner], polygon, corner
 
 
 def require_indices(triangles: Int[np.ndarray, "t 3"], vertex_count: int, what: str) -> None:

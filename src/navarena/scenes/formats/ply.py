@@ -22,9 +22,9 @@ from navarena.scenes.formats.part import (
     bare_look,
     color_bytes,
     require_indices,
-    split_polygons,
 )
 from navarena.scenes.formats.ply_binary import Columns, read_binary_elements
+from navarena.scenes.formats.polygons import cut_polygons
 from navarena.scenes.formats.references import referenced_files
 from navarena.scenes.formats.texture_images import rgb_image
 
@@ -79,7 +79,7 @@ def _geometry(
     if missing:
         raise FileError(f"expected vertices with x, y and z, got none of {', '.join(missing)}")
     vertices = np.stack([np.asarray(vertex[axis], float) for axis in "xyz"], 1)
-    triangles, polygon, corner = split_polygons(_polygons(face))
+    triangles, polygon, corner = cut_polygons(_polygons(face), vertices)
     require_indices(triangles, len(vertices), "PLY faces")
     return vertices, triangles, polygon, corner
 
