@@ -152,6 +152,21 @@ def test_obj_without_its_mtl_is_plain_and_says_so(tmp_path, caplog):
     assert scene.textures == ()
 
 
+@pytest.mark.parametrize("lines", ["mtllib a.mtl b.mtl\n", "mtllib a.mtl\nmtllib b.mtl\n"])
+def test_obj_with_several_libraries(tmp_path, lines):
+    _write(tmp_path / "a.mtl", "newmtl red\nKd 1 0 0\n")
+    _write(tmp_path / "b.mtl", "newmtl green\nKd 0 1 0\nmap_Kd missing.png\n")
+    text = "v 0 0 0\nv 0 0 1\nv 1 0 0\nv 2 0 0\nusemtl red\nf 1 2 3\nusemtl green\nf 2 4 3\n"
+    path = _write(tmp_path / "a.obj", lines + text)
+    with pytest.raises(FileError, match="expected the file 'missing.png'"):
+        import_mesh(path)
+    _write(tmp_path / "b.mtl", "newmtl green\nKd 0 1 0\n")
+    assert [(m.name, m.color) for m in import_mesh(path).materials] == [
+        ("red", (255, 0, 0)),
+        ("green", (0, 255, 0)),
+    ]
+
+
 def test_obj_layouts_found_in_the_wild(tmp_path):
     text = (
         "# usemtl not this\r\n  v\t0 0 0 1 0 0\r\nv 1 0 0 0 1 0\r\nv 0 0 1 0 0 1\r\nv 1 0 1 1 1 1\r\n"

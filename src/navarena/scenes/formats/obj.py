@@ -20,6 +20,7 @@ from navarena.scenes.formats.part import (
     vertex_color_bytes,
 )
 from navarena.scenes.formats.polygons import cut_polygons, split_polygons
+from navarena.scenes.formats.references import material_libraries
 from navarena.scenes.formats.texture_images import rgb_image
 
 _NO_GROUP = ("", "default", "off", "(null)")
@@ -44,7 +45,6 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     the text first, and the numbers come back as names.
     """
     from trimesh.exchange.obj import load_obj
-    from trimesh.resolvers import FilePathResolver
 
     text = _clean(data.decode("utf-8-sig", errors="replace"))
     if _RELATIVE_INDEX.search(text):
@@ -54,7 +54,7 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     text, groups = _number_groups(text)
     loaded = load_obj(
         io.BytesIO(text.encode()),
-        resolver=FilePathResolver(str(path)),
+        resolver=_resolver(text, path),
         split_objects=True,
         split_groups=True,
         group_material=True,
@@ -66,6 +66,20 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     labels, keys = _label_groups(groups, [number for number, _ in geometries])
     parts = [_part(item, groups[number].material, keys[number]) for number, item in geometries]
     return MeshFile(parts, labels)
+
+
+def _resolver(text: str, path: Path) -> Any:
+    """Finds the files that `text` refers to, all material libraries as the first, which trimesh asks for."""
+    from trimesh.resolvers import FilePathResolver
+
+    known = [name for name in material_libraries(text, path.parent) if (path.parent / name).is_file()]
+
+    class LibraryResolver(FilePathResolver):  # type: ignore[misc]
+        def get(self, name: str) -> bytes:
+            asked = known if text.partition("mtllib ")[2].startswith(name) and known else [name]
+            return b"\n".join(super(LibraryResolver, self).get(one) for one in asked)
+
+    return LibraryResolver(str(path))
 
 
 def _group_number(name: str) -> int:

@@ -50,6 +50,16 @@ def read_gltf_header(data: bytes) -> dict[str, Any]:
     return header
 
 
+def material_libraries(text: str, folder: Path) -> list[str]:
+    """Names of the files that the `mtllib` lines of an OBJ file name, of which one may name several."""
+    names: list[str] = []
+    for line in re.findall(r"^[ \t]*mtllib[ \t]+(.*?)[ \t\r]*$", text, re.M):
+        words = line.split()
+        is_list = not (folder / line).is_file() and all(one.lower().endswith(".mtl") for one in words)
+        names += words if is_list else [line]
+    return list(dict.fromkeys(names))
+
+
 def _of_gltf(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         start = file.read(20)
@@ -67,13 +77,11 @@ def _of_gltf(path: Path) -> Iterator[str]:
 def _of_obj(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         start = file.read(_OBJ_HEADER_BYTES)
-    libraries = re.findall(rb"^[ \t]*mtllib[ \t]+(.*?)[ \t\r]*$", start, re.M)
-    for library in libraries:
-        name = library.decode(errors="replace")
+    for name in material_libraries(start.decode(errors="replace"), path.parent):
         yield name
-        file = path.parent / name
-        if file.is_file():
-            text = file.read_text(errors="replace")
+        library = path.parent / name
+        if library.is_file():
+            text = library.read_text(errors="replace")
             yield from re.findall(r"^[ \t]*map_Kd[ \t]+(.*?)[ \t\r]*$", text, re.M | re.I)
 
 
