@@ -219,6 +219,10 @@ def test_scenes_are_found_or_their_path_is_told(tmp_path):
     assert told in str(caught.value)
     assert place_scenes(["a", "b"], None) == {"a": "a", "b": "b"}
     assert place_scenes(["a"], str(scene)) == {"a": str(scene)}
+    assert place_scenes(["a"], f"{tmp_path}?up=z&scale=0.01") == {"a": f"{scene}?up=z&scale=0.01"}
+    assert place_scenes(["a"], f"{scene}?up=z") == {"a": f"{scene}?up=z"}
+    with pytest.raises(InputError, match="option of a mesh file"):
+        place_scenes(["a"], f"{tmp_path}?axis=z")
     with pytest.raises(InputError, match="expected episodes of one scene for .*got 2 scenes"):
         place_scenes(["a", "b"], str(scene))
     for missing in ("nowhere", "./no/where", str(tmp_path / "c")):

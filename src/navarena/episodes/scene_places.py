@@ -11,6 +11,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.habitat import scene_stem
 from navarena.episodes.sequence import MappedEpisodes
 from navarena.scenes.datasets.habitat_config import INSTANCE_SUFFIX, MESH_SUFFIXES
+from navarena.scenes.mesh_reference import MARK, split_reference
 
 
 def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]:
@@ -18,19 +19,19 @@ def place_scenes(scene_ids: Iterable[str], scenes: str | None) -> dict[str, str]
 
     Args:
         scene_ids: as written in episodes.
-        scenes: a folder that holds them, a mesh file or the id of one scene that stands for all; None
-            leaves them as they are.
+        scenes: a folder that holds them (see SceneFolder), a mesh file or the id of one scene that stands
+            for all; None leaves them as they are.
 
     Raises FileError as SceneFolder does, InputError for one scene in the place of several.
     """
     names = list(dict.fromkeys(scene_ids))
     if scenes is None:
         return {name: name for name in names}
-    if Path(scenes).is_dir():
+    if Path(scenes.partition(MARK)[0]).is_dir():
         folder = SceneFolder(Path(scenes))
         return {name: folder.find(name) for name in names}
     is_path = "/" not in scenes or scenes.startswith(("/", ".", "~"))
-    if is_path and not Path(scenes).is_file():
+    if is_path and not Path(scenes.partition(MARK)[0]).is_file():
         raise FileError(
             f"expected --scenes to name a folder, a mesh file or a scene id, got {scenes!r} "
             f"({Path(scenes).absolute()} is not there)"
@@ -47,16 +48,19 @@ class SceneFolder:
     """A folder with the scenes of an episode file: meshes and scene instances that are called as they are.
 
     Args:
-        path: of the folder; raises FileError when it is not there.
+        path: of the folder; options behind it, as in "scans?up=z", are those of all its meshes. Raises
+            FileError when it is not there, InputError for options that cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.is_dir():
-            raise FileError(f"expected a folder of meshes, got {path}; check --scenes")
-        self._path = path
+        folder, mark, options = str(path).partition(MARK)
+        split_reference(str(path))
+        self._path, self._options = Path(folder), mark + options
+        if not self._path.is_dir():
+            raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
         self._files: dict[str, list[Path]] = {}
         self._found: dict[str, str] = {}
-        for file in sorted(path.rglob("*")):
+        for file in sorted(self._path.rglob("*")):
             if file.suffix in MESH_SUFFIXES or file.name.endswith(INSTANCE_SUFFIX):
                 self._files.setdefault(_scene_name(file.name), []).append(file)
 
@@ -67,7 +71,8 @@ class SceneFolder:
         folders. Raises FileError for a scene without a file, or with several that fit it equally well.
         """
         if scene_id not in self._found:
-            self._found[scene_id] = _find_file(scene_id, self._files, self._path)
+            found = _find_file(scene_id, self._files, self._path)
+            self._found[scene_id] = found if found.endswith(INSTANCE_SUFFIX) else found + self._options
         return self._found[scene_id]
 
 

@@ -202,7 +202,8 @@ def require_upright(
     advice = advise_up(vertices, triangles, settings, up_axis, island_area)
     if advice is not None and advice.clear:
         raise SceneError(
-            f"{advice.message}, or keep --up={up_axis} with --force-up (force_up=True) if it is right"
+            f"{advice.message}, or keep --up={up_axis} with --force-up (force_up=True) if it is right; "
+            f"behind a mesh file, or the folder of --scenes, write {MARK}up={advice.up_axis}"
         )
 
 
