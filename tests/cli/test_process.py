@@ -19,6 +19,17 @@ with keep_streams(stdout_to={to}) as real:
 print("after")
 """
 
+HOLDING = """
+import sys
+from navarena.cli.process import keep_streams
+with keep_streams(stdout_to={to}):
+    held = (sys.stdout, sys.stderr)
+    print("within", file=held[0])
+for stream in held:
+    print("after", file=stream, flush=True)
+    assert not stream.closed and not stream.isatty()
+"""
+
 CUTTING = """
 import os
 from pathlib import Path
@@ -53,6 +64,16 @@ def test_a_caller_may_close_the_standard_streams(redirections):
 ])  # fmt: skip
 def test_streams_stay_open_when_an_agent_closes_them(to, stdout, stderr):
     done = run(CLOSING.format(to=to))
+    assert done.returncode == 0
+    assert (done.stdout.split(), done.stderr.split()) == (stdout, stderr)
+
+
+@pytest.mark.parametrize(("to", "stdout", "stderr"), [
+    (1, ["within", "after"], ["after"]),
+    (2, [], ["within", "after", "after"]),
+])  # fmt: skip
+def test_streams_that_a_library_took_within_serve_it_afterwards(to, stdout, stderr):
+    done = run(HOLDING.format(to=to))
     assert done.returncode == 0
     assert (done.stdout.split(), done.stderr.split()) == (stdout, stderr)
 

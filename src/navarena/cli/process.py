@@ -32,10 +32,13 @@ def open_standard_streams() -> None:
 
 
 class _KeptOpen:
-    """A stream that stays open when an agent closes it."""
+    """A stream that stays open when an agent closes it, and is `later` from its block's end on.
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+    Libraries that were first imported within the block hold it until the process ends.
+    """
+
+    def __init__(self, stream: Any, later: Any) -> None:
+        self._stream, self._later = stream, later
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -43,6 +46,10 @@ class _KeptOpen:
     def close(self) -> None:
         """Write what is waiting; nothing else."""
         self._stream.flush()
+
+    def end(self) -> None:
+        """Be `later` from now on."""
+        self._stream = self._later
 
 
 @contextlib.contextmanager
@@ -55,9 +62,12 @@ def keep_streams(stdout_to: int = 1) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         real = _copy_of(sys.stdout, 1, stack)
         errors = _copy_of(sys.stderr, 2, stack)
-        printed: Any = _KeptOpen(errors if stdout_to == 2 else real)
-        stack.enter_context(contextlib.redirect_stdout(printed))
-        stack.enter_context(contextlib.redirect_stderr(cast("Any", _KeptOpen(errors))))
+        noted = _KeptOpen(errors, sys.stderr)
+        printed = noted if stdout_to == 2 else _KeptOpen(real, sys.stdout)
+        for kept in (printed, noted):
+            stack.callback(kept.end)
+        stack.enter_context(contextlib.redirect_stdout(cast("Any", printed)))
+        stack.enter_context(contextlib.redirect_stderr(cast("Any", noted)))
         stack.callback(_restore, os.dup(1), 1)
         stack.callback(_restore, os.dup(2), 2)
         if stdout_to == 2:
