@@ -90,6 +90,8 @@ def test_journals_are_the_same_with_and_without(
     assert journals[0] == journals[1] and b"episode_id" in journals[0][0]
     assert observed[0] == observed[1], "the batch observes what the agent asks for, and nothing else"
     assert states[0]["done"] == 6 and len(states[0]["rows"]) == 6
+    success = next(one["value"] for one in states[0]["scores"] if one["title"] == "Success")
+    assert success.endswith(" %"), "as rates read everywhere"
 
 
 def test_the_page_shows_what_the_agent_sees(tmp_path: Path) -> None:

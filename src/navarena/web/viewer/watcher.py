@@ -14,6 +14,7 @@ from navarena.evaluation.benchmark import Batch, Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.reports.gallery import status_of
+from navarena.reports.tables import format_value
 from navarena.reports.topdown import PlanSource, draw_episode
 from navarena.reports.videos.frame import current_goal, show_goals
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -181,8 +182,9 @@ class Watcher:
         """Facts about the whole run."""
         scores = []
         for name, values in self._values.items():
-            mean = f"{np.mean(values):.3f}" if values else "–"
-            scores.append({"title": get_metric(name).title, "value": mean})
+            metric = get_metric(name)
+            mean = format_value(metric, float(np.mean(values)) if values else None)
+            scores.append({"title": metric.title, "value": mean})
         return {
             "label": self._label,
             "done": self._done,

@@ -26,8 +26,8 @@ function showTiles(shown, images) {
     paint(canvas, image);
     text.hidden = Boolean(image);
     text.textContent = "no images";
-    caption.textContent = `${one.episode} · ${one.scene}`;
-    tiles[k].title = caption.textContent;
+    caption.textContent = one.episode.split("/").at(-1);
+    tiles[k].title = `${one.episode} · ${one.scene}`;
     tiles[k].setAttribute("aria-pressed", String(one.slot === shown.chosen));
   });
 }
@@ -52,7 +52,7 @@ function show(shown, images) {
   find("done").textContent = `${shown.done} of ${shown.total}`;
   find("scores").textContent = shown.scores.map((one) => `${one.title} ${one.value}`).join("   ");
   find("rows-section").hidden = !shown.rows.length;
-  fillTable(find("rows"), ["episode", "", "steps"], shown.rows.map((one) => [one.episode, one.verdict, String(one.steps)]));
+  fillTable(find("rows"), ["episode", "outcome", "steps"], shown.rows.map((one) => [one.episode, one.verdict, String(one.steps)]));
   find("pace-section").hidden = shown.pace === null || shown.phase === "finished";
   if (shown.phase === "finished") return void showNone("");
   if (!shown.slots) return;
