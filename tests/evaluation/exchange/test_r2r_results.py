@@ -92,9 +92,12 @@ def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
     assert len(json.loads(details.read_text())["episodes"]) == 12
     over_seeds = run_analysis("tours", read_labelled([str(run)]))
     assert over_seeds.rows[0][1:6] == ("t-nDTW", 1, 3, 12, 1.0)
+    assert {"TL (m)", "NE (m)", "Success"} <= {row[1] for row in over_seeds.rows}
     by_position = run_analysis("tour-positions", read_labelled([str(run)]))
     assert by_position.rows[0][1] == "1"
     assert sum(row[2] for row in by_position.rows) == 12 and by_position.rows[0][3].mean == 1.0
+    assert by_position.texts()[0][4].startswith("1.000 (")  # SPL as everywhere else
+    assert [curve.label.partition(": ")[2] for curve in by_position.curves] == ["Success", "SPL", "nDTW"]
     drawn = folder / "drawn"
     assert call(capsys, "tours", "draw", run, "--out", drawn)[0] == 0
     for place in (drawings, drawn):

@@ -24,6 +24,7 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import summarize_tours
 from navarena.evaluation.records.tour_scores import group_tours, require_tour
 from navarena.evaluation.running.replay import open_recorded_benchmark
+from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
 from navarena.tasks.catalog import get_task
@@ -72,7 +73,7 @@ def analyse_tours(contestants: Sequence[Contestant]) -> Analysis:
 
 
 def _summarize(one: Contestant, run: Sequence[Row]) -> dict[str, float | None]:
-    """Name -> mean of one run, over tours first, then over episodes; None where nothing is finite."""
+    """Title with unit -> mean of one run, over tours, then over episodes; None where nothing is finite."""
     own = get_task(str(one.records[0].settings["protocol"])).tour_scoring or TourScoring()
     found: dict[str, float | None] = {}
     for scoring in dict.fromkeys((own, *ALL_SCORINGS)):
@@ -83,7 +84,9 @@ def _summarize(one: Contestant, run: Sequence[Row]) -> dict[str, float | None]:
     for name in one.metrics:
         values = [row.metric(name) for row in run]
         finite = [value for value in values if math.isfinite(value)]
-        found[name] = math.fsum(finite) / len(finite) if finite else None
+        metric = get_metric(name)
+        title = f"{metric.title} ({metric.unit})" if metric.unit else metric.title
+        found[title] = math.fsum(finite) / len(finite) if finite else None
     return found
 
 
@@ -167,7 +170,7 @@ def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
                     lines[metric][float(first)] = estimate
             rows.append((one.label, title, int(chosen.sum()), *cells))
         curves += [
-            Curve(f"{one.label}: {name}", tuple(line), tuple(line.values()))
+            Curve(f"{one.label}: {get_metric(name).title}", tuple(line), tuple(line.values()))
             for name, line in lines.items()
             if line
         ]
@@ -179,14 +182,14 @@ def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
             Column("position"),
             Column("episodes", "count"),
             Column("success", "rate"),
-            Column("SPL", "rate"),
-            Column("nDTW", "rate"),
+            Column("SPL", "score"),
+            Column("nDTW", "score"),
         ),
         tuple(rows),
         (),
         tuple(curves),
         "first position of the group",
-        "share",
+        "score",
     )
 
 
