@@ -40,6 +40,9 @@ _SIZE = (5.4, 3.1)
 _LETTERS = 60
 """Names of groups with more letters together are written aslant."""
 
+_BESIDE = 12
+"""Groups that stand side by side; more of them stand below each other."""
+
 _RC = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # names may hold dollar signs
@@ -124,6 +127,8 @@ def draw_lines(
                 axes.fill_between(*zip(*known), color=color, alpha=0.15, linewidth=0)
         axes.set_xlabel(x_title)
         axes.set_ylabel(y_title)
+        if all(float(x).is_integer() for line in lines for x in line.x):  # counts have no tick at 1.5
+            axes.xaxis.get_major_locator().set_params(integer=True)
         if is_share:
             axes.set_ylim(-0.02, 1.02)
         if sum(bool(line.label) for line in lines) > 1:
@@ -134,34 +139,42 @@ def draw_lines(
 def draw_ranges(
     title: str, names: Sequence[str], series: Mapping[str, Sequence[Estimate | None]], y_title: str
 ) -> Markup:
-    """Means in [0, 1] with their intervals, side by side for each of `names`.
+    """Means in [0, 1] with their intervals for each of `names`, side by side, or many below each other.
 
     Args:
         title: alternative text.
         names: of the groups, along the axis.
         series: label of a run -> an estimate for each group, None where it has none.
-        y_title: of the axis.
+        y_title: of the axis of the means.
     """
     with _styled(title) as (figure, axes):
+        is_upright = len(names) <= _BESIDE
         width = min(0.8 / max(len(series), 1), 0.18)
         for number, (label, estimates) in enumerate(series.items()):
             color, shift = _color(number), (number - (len(series) - 1) / 2) * width
             found = [(place + shift, one) for place, one in enumerate(estimates) if one is not None]
             for x, one in found:
                 if one.low is not None and one.high is not None:
-                    axes.plot([x, x], [one.low, one.high], color=color, linewidth=2, alpha=0.7)
-            axes.plot([x for x, _ in found], [one.mean for _, one in found], "o", color=color, label=label)
+                    ends = ([x, x], [one.low, one.high])
+                    axes.plot(*(ends if is_upright else ends[::-1]), color=color, linewidth=2, alpha=0.7)
+            means = ([x for x, _ in found], [one.mean for _, one in found])
+            axes.plot(*(means if is_upright else means[::-1]), "o", color=color, label=label)
+        if len(series) > 1:
+            axes.legend()
+        if not is_upright:
+            figure.set_size_inches(_SIZE[0], 0.7 + 0.2 * len(names))
+            axes.set_yticks(range(len(names)), names)
+            axes.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.4, -0.6), xlabel=y_title)
+            axes.grid(axis="x")
+            axes.grid(axis="y", visible=False)
+            return _finish(figure, title)
         axes.set_xticks(range(len(names)), names)
-        axes.set_xlim(-0.6, len(names) - 0.4)
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_ylabel(y_title)
+        axes.set(xlim=(-0.6, len(names) - 0.4), ylim=(-0.02, 1.02), ylabel=y_title)
         room = _LETTERS / max(len(names), 1)
         if sum(map(len, names)) > _LETTERS or any(
             len(one) + len(two) > 2 * room for one, two in itertools.pairwise(names)
         ):
             axes.set_xticks(range(len(names)), names, rotation=28, ha="right", rotation_mode="anchor")
-        if len(series) > 1:
-            axes.legend()
         return _finish(figure, title)
 
 

@@ -5,6 +5,7 @@ import json
 import math
 import re
 
+import msgspec
 import pytest
 
 from evaluation.analyses.written import make_row, write_run
@@ -252,6 +253,17 @@ def test_failures_are_found_when_episodes_are_replayed_anyway(runs, tmp_path, mo
     assert asked == [(folder, "Crasher")]
     page = (tmp_path / "page.html").read_text()
     assert "navarena failures" not in page and "went to and fro, or against obstacles" in page
+
+
+def test_reasons_are_asked_for_only_where_an_episode_failed(runs):
+    walker, crasher = runs[:2]
+    found = [msgspec.structs.replace(row, metrics=row.metrics | {"success": 1.0}) for row in walker.rows[0]]
+    walker = dataclasses.replace(walker, rows=(tuple(found),))
+    assert "Why episodes failed" not in render_runs(compare([walker]), (None,))
+    alone = render_runs(compare([crasher]), (None,))
+    assert f"Not computed yet; run <code>navarena failures {crasher.folders[0]}<" in alone
+    both = render_runs(compare([walker, crasher]), (None, None))
+    assert "Not computed yet for Crasher; run" in both and "Not computed yet for Walker" not in both
 
 
 def test_a_group_that_one_run_lacks_is_a_dash(runs):

@@ -21,7 +21,8 @@ def draw_summary(comparison: Comparison) -> list[Figure]:
     figures = []
     if names:
         titles = [get_metric(name).title for name in names]
-        figures.append(Figure(draw_ranges("Scores", titles, series, ""), "Scores with their 95 % intervals."))
+        plot = draw_ranges("Scores", titles, series, "score")
+        figures.append(Figure(plot, "Scores with their 95 % intervals."))
     spread = [name for name in names if name not in TOUR_METRICS and not get_metric(name).is_binary]
     if spread:
         title = get_metric(spread[0]).title

@@ -172,7 +172,9 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
         sections=find_sections(contestants),
         reasons=class_table(known, episodes) if failed else None,
         reasons_figure=draw_classes(known, episodes, MEANINGS) if failed else None,
-        unclassified=[one.folders[0] for one, found in zip(contestants, classes) if found is None],
+        unclassified=[
+            one for one, found in zip(contestants, classes) if found is None and _has_failures(one)
+        ],
         broken=broken_table([row for one in contestants for rows in one.rows for row in rows]),
         galleries=drawn.galleries,
         videos=drawn.videos,
@@ -181,6 +183,11 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
         episodes=encode_grid(episode_columns(contestants, classes)),
         episode_count=sum(len(rows) for one in contestants for rows in one.rows),
     )
+
+
+def _has_failures(one: Contestant) -> bool:
+    """Whether episodes of the first run are failures by their scores."""
+    return "success" in one.metrics and any(row.metric("success") != 1.0 for row in one.rows[0])
 
 
 def write_runs(path: Path, comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRAWN) -> None:
