@@ -123,7 +123,8 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     if summary.tours is not None:
         tours = summary.tours
         over = tour_table(tours)
-        console.table(f"{tours.tours} tours ({tours.reading}, by {tours.weighting})", over.columns, over.rows)
+        count = count_of(tours.tours, "tour")
+        console.table(f"{count} ({tours.reading}, by {tours.weighting})", over.columns, over.rows)
     counts = f"{count_of(summary.episodes, 'episode')} in {count_of(summary.scenes, 'scene')}"
     console.text(f"{counts}, one row each in {evaluation.folder}")
     if first := describe_first_error(evaluation):
