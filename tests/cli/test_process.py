@@ -58,6 +58,14 @@ def test_a_caller_may_close_the_standard_streams(redirections):
     assert ("pointnav-v1" in done.stdout) == (">&-" not in redirections.replace("2>&-", ""))
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_signs_that_stdout_lacks_are_question_marks(encoding, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    code = "from navarena.cli.process import open_standard_streams as run; run(); print('2 \\u2013 3')"
+    done = run(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2 ? 3\n", "")
+
+
 @pytest.mark.parametrize(("to", "stdout", "stderr"), [
     (1, ["within", "document", "after"], ["noted"]),
     (2, ["document", "after"], ["within", "noted"]),

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import io
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ def open_standard_streams() -> None:
     """Put the null device in the place of stdin, stdout and stderr that the caller closed.
 
     Else the next files that are opened take their descriptors, and what is printed is written into them.
+    Signs that the encoding of stdout lacks are printed as question marks.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
@@ -29,6 +31,8 @@ def open_standard_streams() -> None:
                 os.close(null)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
 
 
 class _KeptOpen:
