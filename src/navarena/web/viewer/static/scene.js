@@ -96,7 +96,7 @@ function showPicked(picked) {
   find("nothing").hidden = Boolean(picked);
   find("nothing").textContent = state.labelled ? "Click an object." : "This scene has no labels: there is nothing to pick.";
   const rows = picked ? [["name", picked.name], ["category", picked.category], ...Object.entries(picked.attributes), ["room", picked.room || "–"],
-    ["size", `${picked.size.join(" × ")} m`], ["centre", `${picked.center.join(", ")} m`]] : [];
+    ["extent", `${picked.size.join(" × ")} m`], ["centre", `${picked.center.join(", ")} m`]] : [];
   find("picked").replaceChildren(...rows.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
 }
 
