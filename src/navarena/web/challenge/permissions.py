@@ -36,19 +36,23 @@ def may_see_scores(challenge: Challenge, visitor: Visitor, row: PhaseRow) -> boo
 def require_submission(
     session: Session, challenge: Challenge, visitor: Visitor, public_id: str
 ) -> tuple[Submission, Phase]:
-    """A submission that `visitor` may see, and its phase.
-
-    Everybody sees what stands on a board that is shown; the team and hosts see all others. A Refusal (404)
-    for the rest.
-    """
+    """A submission that `visitor` may see (see is_visible), and its phase; a Refusal (404) for any other."""
     found = session.scalar(select(Submission).where(Submission.public_id == public_id))
     if found is None or found.phase.challenge.slug != challenge.slug:
         raise not_found("submission")
     phase = require_phase(challenge, found.phase.slug)
-    on_board = found.state == "verified" and is_shown(challenge, found.phase)
-    if not (on_board or is_insider(session, visitor, found.team_id)):
+    if not is_visible(session, challenge, visitor, found):
         raise not_found("submission")
     return found, phase
+
+
+def is_visible(session: Session, challenge: Challenge, visitor: Visitor, submission: Submission) -> bool:
+    """Whether `visitor` may see a submission: what stands on a shown board, or else is their team's.
+
+    Hosts see all.
+    """
+    on_board = submission.state == "verified" and is_shown(challenge, submission.phase)
+    return on_board or is_insider(session, visitor, submission.team_id)
 
 
 def is_insider(session: Session, visitor: Visitor, team_id: int) -> bool:

@@ -7,8 +7,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge.accounts.sessions import Visitor, identify, require_own_form
+from navarena.web.challenge.permissions import is_visible
 from navarena.web.challenge.refusals import Refusal
-from navarena.web.challenge.service import Service, is_shown
+from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.models import ChallengeRow, Membership, PhaseRow, Submission, Team, User
 
 
@@ -55,10 +56,7 @@ def find_own_team(session: Session, user: User, name: str | None) -> Team:
 
 
 def find_submission(session: Session, service: Service, visitor: Visitor, public_id: str) -> Submission:
-    """A submission that the visitor may know of: of a team of theirs, or one that stands on a board.
-
-    Raises Refusal (404) for any other, as for one that does not exist.
-    """
+    """A submission that the visitor may see (see is_visible); raises Refusal (404) for any other."""
     query = (
         select(Submission)
         .join(PhaseRow, Submission.phase_id == PhaseRow.id)
@@ -67,21 +65,6 @@ def find_submission(session: Session, service: Service, visitor: Visitor, public
     )
     found = session.scalars(query).first()
     if found is not None and found.phase.slug in {one.name for one in service.challenge.phases}:
-        public = found.state == "verified" and is_shown(service.challenge, found.phase)
-        if public or is_own(session, visitor, found):
+        if is_visible(session, service.challenge, visitor, found):
             return found
     raise Refusal("unknown_submission", "there is no such submission, or it is not yours to see", 404)
-
-
-def is_own(session: Session, visitor: Visitor, submission: Submission) -> bool:
-    """Whether the visitor is a host, or in the team of a submission."""
-    if visitor.user is None:
-        return False
-    if visitor.is_host:
-        return True
-    return session.get(Membership, (submission.team_id, visitor.user.id)) is not None
-
-
-def sees_scores(service: Service, visitor: Visitor, submission: Submission) -> bool:
-    """Whether the visitor may see the numbers: of a board that is shown, or as a host."""
-    return visitor.is_host or is_shown(service.challenge, submission.phase)

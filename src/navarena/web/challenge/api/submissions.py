@@ -10,15 +10,16 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from navarena.evaluation.benchmark import Benchmark
+from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.api.access import (
     ServiceGiven,
     UserGiven,
     VisitorGiven,
     find_own_team,
     find_submission,
-    sees_scores,
 )
 from navarena.web.challenge.api.views import (
     RECEIVED_BEFORE,
@@ -28,6 +29,7 @@ from navarena.web.challenge.api.views import (
     view_submission,
 )
 from navarena.web.challenge.log_format import LIMITS, MEDIA_TYPE, TOO_LARGE
+from navarena.web.challenge.permissions import may_see_scores
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Challenge, Kind, Phase
@@ -187,10 +189,7 @@ def list_submissions(
             query = query.where(Submission.team_id == find_own_team(session, user, team).id)
         if before > 0:
             query = query.where(Submission.created < before)
-        return [
-            view_submission(session, service.challenge, one, sees_scores(service, visitor, one))
-            for one in session.scalars(query)
-        ]
+        return [_view(session, service, visitor, one) for one in session.scalars(query)]
 
 
 @router.get("/submissions/{submission}")
@@ -198,7 +197,12 @@ def show_submission(submission: str, service: ServiceGiven, visitor: VisitorGive
     """One submission: its state, progress, and scores if you may see them."""
     with service.storage.read() as session:
         found = find_submission(session, service, visitor, submission)
-        return view_submission(session, service.challenge, found, sees_scores(service, visitor, found))
+        return _view(session, service, visitor, found)
+
+
+def _view(session: Session, service: Service, visitor: Visitor, one: Submission) -> SubmissionView:
+    sees_scores = may_see_scores(service.challenge, visitor, one.phase)
+    return view_submission(session, one, sees_scores)
 
 
 @router.get(

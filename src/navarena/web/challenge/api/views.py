@@ -201,9 +201,7 @@ def view_quota(phase: Phase, used: QuotaUse) -> QuotaView:
     )
 
 
-def view_submission(
-    session: Session, challenge: Challenge, submission: Submission, sees_scores: bool
-) -> SubmissionView:
+def view_submission(session: Session, submission: Submission, sees_scores: bool) -> SubmissionView:
     """A submission, with its numbers where the reader may see them."""
     is_scored = submission.state in ("verified", "disqualified")
     done = submission.episodes if is_scored else count_scores(session, submission.id)
