@@ -11,7 +11,7 @@ from navarena.evaluation.analyses.compare import Comparison
 from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
-from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
@@ -128,13 +128,13 @@ OpenBenchmark = Callable[[Contestant], Benchmark]
 def opener() -> OpenBenchmark:
     """A function that opens the benchmark of a contestant's first run; runs of one identity share it.
 
-    What it returns raises InputError and CheckFailedError as open_recorded_benchmark.
+    What it returns raises as Contestant.open_benchmark.
     """
     opened: dict[str, Benchmark] = {}
 
     def open_once(contestant: Contestant) -> Benchmark:
         if contestant.identity not in opened:
-            opened[contestant.identity] = open_recorded_benchmark(contestant.records[0])
+            opened[contestant.identity] = contestant.open_benchmark()
         return opened[contestant.identity]
 
     return open_once

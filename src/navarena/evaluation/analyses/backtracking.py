@@ -15,7 +15,7 @@ from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estima
 from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
-from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
@@ -96,21 +96,21 @@ def find_turns(
 
 def analyse_backtracking(
     contestants: Sequence[Contestant],
-    open_benchmark: Callable[[Contestant], Benchmark] | None = None,
+    open_benchmark: Callable[[Contestant], Benchmark] = Contestant.open_benchmark,
     on_episode: Callable[[], object] = lambda: None,
 ) -> Analysis:
     """Rate at which the k-th goal is found, for goals seen before they became current and for others.
 
     Args:
         contestants: runs of MultiON with two goals or more.
-        open_benchmark: what a run was made on; opened from its run.json when None.
+        open_benchmark: gives the benchmark that a run was made on.
         on_episode: called after each episode that was replayed.
 
     Raises InputError for runs without several goals in order, and what execute_actions raises.
     """
     rows: list[tuple[Cell, ...]] = []
     for one in contestants:
-        benchmark = (open_benchmark or _open)(one)
+        benchmark = open_benchmark(one)
         turns = find_turns(one, benchmark, on_episode)
         for place in sorted({turn.place for turn in turns}):
             rows.append((one.label, place, *_compare_turns([one for one in turns if one.place == place])))
@@ -133,10 +133,6 @@ def analyse_backtracking(
             "A goal's turn comes when the one before it was found; the others are not counted.",
         ),
     )
-
-
-def _open(one: Contestant) -> Benchmark:
-    return open_recorded_benchmark(one.records[0])
 
 
 def _compare_turns(turns: Sequence[Turn]) -> tuple[Cell, ...]:

@@ -11,12 +11,14 @@ from jaxtyping import Bool, Float
 from navarena.core.errors import CheckFailedError, InputError, UnknownNameError
 from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.corruptions.catalog import redraw_corruption
+from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import RunRecord, hash_record, read_record
 from navarena.evaluation.records.results import estimate_runs, metric_values, scene_labels
 from navarena.evaluation.records.tour_scores import TourValues, estimate_tour_values, tour_values
 from navarena.evaluation.running.repeats import find_noise
+from navarena.evaluation.running.replay import open_recorded_benchmark
 from navarena.metrics.catalog import TOUR_METRICS, leading_metrics
 from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import TourScoring
@@ -54,6 +56,15 @@ class Contestant:
         """Names that all of its runs hold."""
         shared = [set(record.metrics) for record in self.records]
         return tuple(name for name in self.records[0].metrics if all(name in one for one in shared))
+
+    @property
+    def episode_keys(self) -> list[tuple[str, str]]:
+        """(scene id, episode id) of each row, in order."""
+        return [(row.scene_id, row.episode_id) for row in self.rows[0]]
+
+    def open_benchmark(self) -> Benchmark:
+        """The benchmark of its first run; raises as open_recorded_benchmark."""
+        return open_recorded_benchmark(self.records[0])
 
     @property
     def tour_scoring(self) -> TourScoring | None:

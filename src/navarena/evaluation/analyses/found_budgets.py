@@ -23,7 +23,7 @@ from navarena.evaluation.analyses.contestants import Contestant, describe_rules,
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.traits import record_goals
-from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.multi_goal import BUDGETS, MultiGoalTrajectory, cut_at_budget, wrong_calls
 
@@ -35,7 +35,7 @@ ORACLE = "oracle"
 
 def analyse_found_budgets(
     contestants: Sequence[Contestant],
-    open_benchmark: Callable[[Contestant], Benchmark] | None = None,
+    open_benchmark: Callable[[Contestant], Benchmark] = Contestant.open_benchmark,
     on_episode: Callable[[], object] = lambda: None,
 ) -> Analysis:
     """Table 9 of each label: budgets up to the largest that was run, and the oracle's FOUND.
@@ -43,7 +43,7 @@ def analyse_found_budgets(
     Args:
         contestants: runs of MultiON, each with its own budget or with `oracle_found`; of one label the
             run with the largest budget serves all smaller ones that were not run themselves.
-        open_benchmark: what a run was made on; opened from its run.json when None.
+        open_benchmark: gives the benchmark that a run was made on.
         on_episode: called after each episode that was replayed.
 
     Raises InputError for runs that are not MultiON, for several training seeds, and for runs of one label
@@ -57,7 +57,7 @@ def analyse_found_budgets(
         found: dict[int | None, tuple[Contestant, str]] = {}
         if counted:
             largest = group[counted[-1]]
-            benchmark = (open_benchmark or _open)(largest)
+            benchmark = open_benchmark(largest)
             smaller = [one for one in BUDGETS if one < counted[-1] and one not in counted]
             cut = cut_run(largest, benchmark, smaller, on_episode)
             source = f"replay of the run with {counted[-1]}"
@@ -94,10 +94,6 @@ def analyse_found_budgets(
     )
 
 
-def _open(one: Contestant) -> Benchmark:
-    return open_recorded_benchmark(one.records[0])
-
-
 def _by_budget(label: str, runs: Sequence[Contestant]) -> dict[int | None, Contestant]:
     """FOUND budget -> its run, None for the oracle's; raises InputError as analyse_found_budgets."""
     budgets = [_budget_of(one) for one in runs]
@@ -109,7 +105,7 @@ def _by_budget(label: str, runs: Sequence[Contestant]) -> dict[int | None, Conte
             "several training seeds a label of its own"
         )
     for one in runs[1:]:
-        if _episode_keys(one) != _episode_keys(runs[0]):
+        if set(one.episode_keys) != set(runs[0].episode_keys):
             raise InputError(
                 f"expected runs of {label!r} on the same episodes, got others in {one.folders[0]} than in "
                 f"{runs[0].folders[0]}; give it another label"
@@ -120,10 +116,6 @@ def _by_budget(label: str, runs: Sequence[Contestant]) -> dict[int | None, Conte
 def _rules_of(one: Contestant) -> str:
     """The rules of a run but for its FOUND budget."""
     return describe_rules(one.identity, ("found_budget", "oracle_found"))
-
-
-def _episode_keys(one: Contestant) -> set[tuple[str, str]]:
-    return {(row.scene_id, row.episode_id) for row in one.rows[0]}
 
 
 def _budget_of(one: Contestant) -> int | None:

@@ -18,7 +18,7 @@ from navarena.evaluation.analyses.analysis import (
 from navarena.evaluation.analyses.contestants import Contestant, describe_rules, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
-from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.catalog import MODALITY_TITLES
 from navarena.metrics.repetitions import estimate_weighted_seeds
 from navarena.metrics.statistics import Estimate, estimate_relative_drop
@@ -103,14 +103,14 @@ def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
 
 def analyse_lifelong(
     contestants: Sequence[Contestant],
-    open_benchmark: Callable[[Contestant], Benchmark] | None = None,
+    open_benchmark: Callable[[Contestant], Benchmark] = Contestant.open_benchmark,
     on_episode: Callable[[], object] = lambda: None,
 ) -> Analysis:
     """Success and SPL of sub-tasks by the number of goals that came before, in long episodes, by replay.
 
     Args:
         contestants: runs of GOAT-Bench.
-        open_benchmark: what a run was made on; opened from its run.json when None.
+        open_benchmark: gives the benchmark that a run was made on.
         on_episode: called after each episode that was replayed.
 
     Raises InputError for runs without sub-tasks, and what execute_actions raises.
@@ -119,7 +119,7 @@ def analyse_lifelong(
     curves = []
     for one in contestants:
         _require_subtasks(one)
-        benchmark = (open_benchmark or _open)(one)
+        benchmark = open_benchmark(one)
         episodes = _score_episodes(one, benchmark, on_episode)
         points: dict[str, dict[float, Estimate]] = {"success": {}, "spl": {}}
         first = 1
@@ -156,10 +156,6 @@ def analyse_lifelong(
         "place of the last sub-task taken together",
         "share",
     )
-
-
-def _open(one: Contestant) -> Benchmark:
-    return open_recorded_benchmark(one.records[0])
 
 
 def _score_episodes(
@@ -227,8 +223,7 @@ def _rules_without_noise(one: Contestant) -> str:
 def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tuple[Cell, ...]]:
     for one in (clean, noisy):
         _require_subtasks(one)
-    keys = [[(row.scene_id, row.episode_id) for row in one.rows[0]] for one in (clean, noisy)]
-    if keys[0] != keys[1]:
+    if clean.episode_keys != noisy.episode_keys:
         raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
     noise = noisy.records[0].corruptions
     rows: list[tuple[Cell, ...]] = []

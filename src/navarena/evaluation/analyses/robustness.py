@@ -182,9 +182,8 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
         )
     contestants = [read_contestant(" + ".join(one) or CLEAN_NAME, folders[one]) for one in order]
     clean = contestants[0]
-    episodes = [(row.scene_id, row.episode_id) for row in clean.rows[0]]
     for one in contestants[1:]:
-        if [(row.scene_id, row.episode_id) for row in one.rows[0]] != episodes:
+        if one.episode_keys != clean.episode_keys:
             raise InputError(f"expected the episodes of {clean.folders[0]} in {one.folders[0]}, got others")
     record = clean.records[0]
     names = metrics or (*clean.tour_metrics[:1], *leading_metrics(record.metrics))

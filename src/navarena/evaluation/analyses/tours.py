@@ -23,7 +23,6 @@ from navarena.evaluation.analyses.tour_coverage import (
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import summarize_tours
 from navarena.evaluation.records.tour_scores import group_tours, require_tour
-from navarena.evaluation.running.replay import open_recorded_benchmark
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
@@ -203,7 +202,7 @@ def analyse_coverage(
     """
     curves = {}
     for one in contestants:
-        benchmark = open_recorded_benchmark(one.records[0])
+        benchmark = one.open_benchmark()
         runs = [replay_coverage(rows, benchmark, on_episode) for rows in one.rows]
         tours = [
             CoveredTour(
