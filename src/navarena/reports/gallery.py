@@ -12,6 +12,7 @@ from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
@@ -89,9 +90,8 @@ def start_distance(row: Row) -> float:
 
 def draw_cards(benchmark: Benchmark, plans: PlanSource, sections: Sections) -> dict[str, list[Card]]:
     """The drawings of `sections`; each scene's plan is asked for once."""
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     chosen = {row.episode_id: row for rows in sections.values() for row in rows}
-    pairs = [(row, by_id[name]) for name, row in sorted(chosen.items(), key=lambda item: item[1].scene_id)]
+    pairs = pair_rows(benchmark, sorted(chosen.values(), key=lambda row: row.scene_id))
     cards, scene_id, plan = {}, None, None
     outcomes = {row.episode_id: outcome for row, _, outcome in execute_actions(benchmark, pairs)}
     for row, episode in pairs:

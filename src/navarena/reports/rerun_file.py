@@ -27,6 +27,7 @@ from navarena.evaluation.benchmark import Batch
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import read_record
 from navarena.evaluation.running.replay import Outcome, execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.rows import pair_rows
 from navarena.mapping.map_images import draw_map
 from navarena.reports.plan_view import find_goals, find_shortest
 from navarena.reports.preview.surfaces import open_storey
@@ -73,8 +74,7 @@ def write_rerun(
         if name not in rows:
             raise unknown_name("episode of the run", name, rows)
     benchmark = open_recorded_benchmark(record)
-    known = {one.episode_id: one for one in benchmark.episodes}
-    pairs = [(row, known[name]) for name, row in rows.items() if not episodes or name in episodes]
+    pairs = pair_rows(benchmark, [row for name, row in rows.items() if not episodes or name in episodes])
     with atomic_path(path) as temporary:
         recorder = _Recorder(rerun, record.identity, temporary, open_plans(benchmark))
         sensors = _find_sensors(benchmark.setup.make_batch(1, (), 1))

@@ -28,6 +28,7 @@ from navarena.evaluation.records.record import read_record
 from navarena.evaluation.records.results import require_complete, summarize_tours
 from navarena.evaluation.records.tour_scores import group_tours, score_tours
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.instruction import SplReference
 from navarena.metrics.tours import Reading, TourScoring, Weighting
 from navarena.metrics.trajectory import Trajectory
@@ -126,10 +127,9 @@ class ToursDraw:
         record, rows = read_record(self.run_folder), read_rows(self.run_folder)
         benchmark = open_recorded_benchmark(record)
         require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
-        by_id = {one.episode_id: one for one in benchmark.episodes}
         tracks = {}
         with console.progress(len(rows), "replaying") as progress:
-            for row, _, outcome in execute_actions(benchmark, [(row, by_id[row.episode_id]) for row in rows]):
+            for row, _, outcome in execute_actions(benchmark, pair_rows(benchmark, rows)):
                 tracks[row.episode_id] = outcome.trajectory
                 progress.advance()
         task = get_task(str(record.settings["protocol"]))

@@ -16,6 +16,7 @@ from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
@@ -76,13 +77,12 @@ def find_turns(
 
     Raises InputError for episodes without several goals in order, and what execute_actions raises.
     """
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     turns = []
     for rows in one.rows:
         for row in rows:
             require_goals(row)  # before any scene is opened
         watcher = SightWatcher()
-        pairs = [(row, by_id[row.episode_id]) for row in rows]
+        pairs = pair_rows(benchmark, rows)
         for row, _, outcome in execute_actions(benchmark, pairs, ("instance",), watcher):
             track = outcome.trajectory
             if not isinstance(track, MultiGoalTrajectory):

@@ -16,6 +16,7 @@ from navarena.evaluation.records.results import require_complete, summarize
 from navarena.evaluation.records.times import read_times, sum_costs, sum_times
 from navarena.evaluation.records.traits import MODALITY, POINT
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.rows import pair_rows
 from navarena.evaluation.running.runner import FAILURES_NAME, Evaluation
 from navarena.metrics.failures import FailureClass, classify_failure
 from navarena.tasks.batch import NavigationBatch
@@ -107,8 +108,7 @@ def classify_rows(
 
     Raises CheckFailedError for actions that no longer run.
     """
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
-    failed = [(row, by_id[row.episode_id]) for row in rows]
+    failed = pair_rows(benchmark, rows)
     # scenes without labels can be walked in, but not seen by their objects: points need no image
     is_visible = any(row.traits.get(MODALITY) != POINT for row, _ in failed)
     watcher = _Watcher()

@@ -24,6 +24,7 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.traits import record_goals
 from navarena.evaluation.running.replay import execute_actions
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.multi_goal import BUDGETS, MultiGoalTrajectory, cut_at_budget, wrong_calls
 
@@ -140,8 +141,7 @@ def cut_run(
     An episode that the agent broke after the call that would have ended it counts as it stood then.
     Raises InputError for episodes without several goals in order, CheckFailedError for illegal actions.
     """
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
-    pairs = [(row, by_id[row.episode_id]) for row in one.rows[0]] if budgets else []
+    pairs = pair_rows(benchmark, one.rows[0]) if budgets else []
     found = benchmark.actions.index("found")
     cut: dict[int, dict[str, Row]] = {budget: {} for budget in budgets}
     for row, _, outcome in execute_actions(benchmark, pairs):

@@ -19,6 +19,7 @@ from navarena.evaluation.analyses.contestants import Contestant, describe_rules,
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.evaluation.running.replay import execute_actions
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.catalog import MODALITY_TITLES
 from navarena.metrics.repetitions import estimate_weighted_seeds
 from navarena.metrics.statistics import Estimate, estimate_relative_drop
@@ -162,11 +163,9 @@ def _score_episodes(
     one: Contestant, benchmark: Benchmark, on_episode: Callable[[], object]
 ) -> list[Float[np.ndarray, "k 2 n"]]:
     """For each episode (K, 2, n) success and SPL of its sub-tasks by seed; 0 if the agent broke it."""
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     found: dict[str, list[Float[np.ndarray, "2 n"]]] = {}
     for rows in one.rows:
-        pairs = [(row, by_id[row.episode_id]) for row in rows]
-        for row, _, outcome in execute_actions(benchmark, pairs, ()):
+        for row, _, outcome in execute_actions(benchmark, pair_rows(benchmark, rows)):
             track = outcome.trajectory
             if not isinstance(track, LifelongTrajectory):
                 raise InputError(f"expected episodes of GOAT-Bench, got one of {type(track).__name__}")

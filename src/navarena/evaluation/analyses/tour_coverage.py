@@ -23,6 +23,7 @@ from navarena.evaluation.benchmark import Batch, Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.tour_scores import group_tours, over_tours, place_in_tour
 from navarena.evaluation.running.replay import execute_actions
+from navarena.evaluation.running.rows import pair_rows
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.unprojection import unproject
 from navarena.metrics.statistics import Estimate, estimate_mean
@@ -151,8 +152,7 @@ def replay_coverage(
     tours: dict[tuple[str, str], tuple[list[Seen], list[Seen]]] = {
         place_in_tour(tour[0])[:2]: ([], []) for tour in group_tours(rows)
     }
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
-    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    pairs = pair_rows(benchmark, rows)
     poses = _Poses()
     seen: dict[tuple[str, str], Seen] = {}
     for row, episode, _ in execute_actions(benchmark, pairs, (), poses.note_agent, poses.note_oracle):

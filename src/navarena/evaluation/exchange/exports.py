@@ -33,6 +33,7 @@ from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import read_record
 from navarena.evaluation.records.results import require_complete
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.simulation.body import Embodiment
@@ -159,8 +160,7 @@ def describe_task(row: Row, difficulty: str, track: Trajectory, names: tuple[str
 
 def _replay_tasks(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any]]:
     """The tasks of all rows, in their order."""
-    by_id = {one.episode_id: one for one in benchmark.episodes}
-    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    pairs = pair_rows(benchmark, rows)
     tasks = {
         row.episode_id: describe_task(row, episode.difficulty, outcome.trajectory, benchmark.actions)
         for row, episode, outcome in execute_actions(benchmark, pairs)
@@ -170,14 +170,13 @@ def _replay_tasks(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any]]
 
 def _replay_answers(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any]]:
     """The members of a results file of R2R, in the order of the episodes."""
-    by_id = {one.episode_id: one for one in benchmark.episodes}
-    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    pairs = pair_rows(benchmark, rows)
     atlas = require_atlas(benchmark)
     answers = {
         row.episode_id: describe_answer(atlas, row.episode_id, outcome.trajectory)
         for row, _, outcome in execute_actions(benchmark, pairs)
     }
-    return [answers[name] for name in by_id]
+    return [answers[episode.episode_id] for episode in benchmark.episodes]
 
 
 def _replay_poses(rows: list[Row], benchmark: Benchmark) -> dict[str, Any]:
@@ -186,14 +185,13 @@ def _replay_poses(rows: list[Row], benchmark: Benchmark) -> dict[str, Any]:
         raise InputError(
             f"expected the six actions of RoboTHOR 2021 for the layout robothor2021, got {benchmark.identity}"
         )
-    by_id = {one.episode_id: one for one in benchmark.episodes}
     body = get_body_task(benchmark.identity.protocol).embodiment
-    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    pairs = pair_rows(benchmark, rows)
     found = {
         row.episode_id: describe_poses(row, episode, outcome.trajectory, body)
         for row, episode, outcome in execute_actions(benchmark, pairs)
     }
-    episodes = {name: found[name] for name in by_id}
+    episodes = {one.episode_id: found[one.episode_id] for one in benchmark.episodes}
     lengths = [len(one["trajectory"]) for one in episodes.values()]
     return {
         "episodes": episodes,

@@ -40,7 +40,7 @@ from navarena.evaluation.records.verification import (
     describe_value,
     is_same,
 )
-from navarena.evaluation.running.rows import TourPlace, describe_legal, find_legal, make_row
+from navarena.evaluation.running.rows import TourPlace, describe_legal, find_legal, make_row, pair_rows
 from navarena.evaluation.running.spectator import NOBODY, Spectator
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
@@ -144,12 +144,12 @@ def replay_run(
     require_complete(rows, record.identity, [episode.episode_id for episode in benchmark.episodes])
     exact = is_same_platform(record)
     differences: list[Difference] = []
-    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
-    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    pairs = pair_rows(benchmark, rows)
+    episode_of = {row.episode_id: episode for row, episode in pairs}
 
     def watch(batch: Batch, moved: Mapping[int, Row]) -> None:
         if spectator is not NOBODY:
-            episodes = {slot: by_id[row.episode_id] for slot, row in moved.items()}
+            episodes = {slot: episode_of[row.episode_id] for slot, row in moved.items()}
             spectator.look(batch, batch.observations, episodes)
 
     for row, episode, outcome in execute_actions(benchmark, pairs, sensors, watch):

@@ -2,6 +2,7 @@
 
 import math
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,12 @@ from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.tours import constrain_costs
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
+
+
+def pair_rows(benchmark: Benchmark, rows: Iterable[Row]) -> list[tuple[Row, Episode]]:
+    """Each of `rows` with its episode of `benchmark`."""
+    episodes = {episode.episode_id: episode for episode in benchmark.episodes}
+    return [(row, episodes[row.episode_id]) for row in rows]
 
 
 @dataclass(frozen=True)
