@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from navarena.cli.benchmarks.measurement import Measurement, median_seconds
+from navarena.cli.benchmarks.measurement import Measurement, median_seconds, resident_bytes
 from navarena.scenes.catalog import load_scene, scene_hash, scene_ids, scene_sets
 from navarena.scenes.packs import open_pack, pack_path
 from navarena.simulation.body_catalog import get_body
@@ -124,10 +124,10 @@ def _open_repeatedly(answer: Connection, *arguments: str) -> None:
     body, half = get_body("locobot"), 0.0
     for number in range(int(openings)):
         if number == int(openings) // 2:
-            half = _resident_mib()
+            half = resident_bytes() / MIB
         world = open_world(houses[number % len(houses)], body)
         _ = world.scene, world.render_mesh
-    answer.send({"growth_mib": max(_resident_mib() - half, 0.0)})
+    answer.send({"growth_mib": max(resident_bytes() / MIB - half, 0.0)})
 
 
 def _mapping_kib(path: str) -> dict[str, int]:
@@ -141,8 +141,3 @@ def _mapping_kib(path: str) -> dict[str, int]:
         elif mine and value.endswith(" kB"):
             sizes[name] = sizes.get(name, 0) + int(value.split()[0])
     return sizes
-
-
-def _resident_mib() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / MIB

@@ -1,5 +1,6 @@
-"""A measured figure and its target."""
+"""A measured figure and its target; functions that measure time and memory."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -52,3 +53,12 @@ def median_seconds(
         work()
         durations.append(clock() - begin)
     return statistics.median(durations)
+
+
+def resident_bytes() -> int:
+    """Resident memory of this process in bytes; 0 if the system does not report it."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

@@ -1,14 +1,13 @@
 """Benchmark of steps: bodies, environments with and without images, resets."""
 
 import gc
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from navarena.cli.benchmarks.measurement import Measurement, median_seconds
+from navarena.cli.benchmarks.measurement import Measurement, median_seconds, resident_bytes
 from navarena.cli.benchmarks.render_scenes import furnished_house
 from navarena.core.seeding import make_generator
 from navarena.episodes.catalog import load_episodes, make_episodes
@@ -218,19 +217,10 @@ def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> 
         batch.start([0], [episodes[count % len(episodes)]])
         if count in (resets // 2, resets - 1):
             gc.collect()
-            sizes.append(resident_megabytes())
+            sizes.append(resident_bytes() / 1e6)
     scenes = len({episode.scene_id for episode in episodes})
     name = f"memory growth over {resets:,} resets in {scenes} scenes"
     return Measurement(name, max(sizes[1] - sizes[0], 0.0), "MB", 1.0, "second half against first")
-
-
-def resident_megabytes() -> float:
-    """Resident memory of this process; 0 if the system does not report it."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-    except OSError:
-        return 0.0
 
 
 def _time_steps(step: Callable[[np.ndarray], object], steps: int, batch: int = BATCH) -> float:

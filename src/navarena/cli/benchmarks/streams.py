@@ -12,8 +12,8 @@ from typing import cast
 
 import numpy as np
 
-from navarena.cli.benchmarks.measurement import Measurement
-from navarena.cli.benchmarks.step import ACTION_SHARES, resident_megabytes
+from navarena.cli.benchmarks.measurement import Measurement, resident_bytes
+from navarena.cli.benchmarks.step import ACTION_SHARES
 from navarena.core.files import CACHE_VARIABLE, cache_folder
 from navarena.episodes.catalog import get_recipe, load_episodes
 from navarena.episodes.object_nav import ObjectNavRecipe
@@ -174,7 +174,7 @@ def measure_growth(steps: int) -> Measurement:
         envs.step(generator.choice(4, STREAM_SLOTS, p=ACTION_SHARES))
         if call in (calls // 2, calls - 1):
             gc.collect()
-            sizes.append(resident_megabytes())
+            sizes.append(resident_bytes() / 1e6)
     envs.close()
     note = f"second half against first; at most {SMALL_CACHE_BYTES >> 20} MiB of worlds"
     growth = max(sizes[1] - sizes[0], 0.0)
