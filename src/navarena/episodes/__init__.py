@@ -19,7 +19,6 @@ from navarena.episodes.graph_episodes import (
     GraphSplit,
     list_episodes,
     make_graph_episode,
-    open_atlas,
     open_graph_split,
 )
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, SplitSize, Stream
@@ -61,7 +60,6 @@ __all__ = [
     "make_episodes",
     "make_graph_episode",
     "make_tours",
-    "open_atlas",
     "open_graph_split",
     "save_episodes",
     "save_tours",

@@ -79,13 +79,6 @@ def list_episodes(file: R2RFile, connectivity: Connectivity, limit: int | None =
     }
 
 
-def open_atlas(file: R2RFile, connectivity: Connectivity) -> GraphAtlas:
-    """The graphs that a file's paths need, after checking every path (see list_episodes)."""
-    for path in file.paths:
-        check_path(file, path, connectivity)
-    return GraphAtlas(connectivity.graph(scan) for scan in file.scans)
-
-
 def check_path(file: R2RFile, path: R2RPath, connectivity: Connectivity) -> NavGraph:
     """The graph in which a path lies; raises FileError when it does not."""
     where = f"{file.name}, path {path.path_id}"

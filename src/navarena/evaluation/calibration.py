@@ -17,9 +17,6 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
 
-PAPER_STEPS = 166_000
-"""Steps of RobustNav's calibration."""
-
 SLOTS = 16
 """Environments side by side; fixed, so that what is learned depends on neither batches nor workers."""
 

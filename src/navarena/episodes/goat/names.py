@@ -7,9 +7,6 @@ from navarena.core.errors import require_name
 from navarena.scenes.houses.vocabulary import EVERYDAY_NAMES, GOAT, GOAT_SPLITS, goat_names
 from navarena.scenes.scene import Scene, SceneObject
 
-GOAL_SPLITS = tuple(GOAT_SPLITS)
-"""train, val_seen, val_seen_synonyms and val_unseen."""
-
 
 def is_called(obj: SceneObject, name: str) -> bool:
     """Whether `name` stands for `obj`: for its category, or in the attribute `goal` of scans."""
