@@ -228,42 +228,25 @@ def open_benchmark(
     if needs_agent:
         require_applicable(task, chosen, declaration.sensors)
     dataset = _load_dataset(task, settings) if given is None else given
-    identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     if settings.episodes is None and dataset.is_stream:
         raise InputError(
             f"expected --episodes N for a stream of {len(dataset):,} episodes, got none; or evaluate on val"
         )
     episodes = tuple(dataset.episodes[: settings.episodes])
-    if len(episodes) < len(dataset.episodes):
-        identity = identity.first(len(episodes))
     corruptions = tuple(write_corruption(text) for text in chosen)
-    if corruptions:
-        identity = identity.departing("corrupt", ",".join(corruptions))
+    calibration_list = _load_calibration(task, settings)
+    identity = _identify(task, settings, dataset, episodes, corruptions, calibration_list)
     if isinstance(task, Task):
         # what a robot suffers in a set of scenes is part of the set, and so no departure
         suffered = keep_applicable(
             task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
         )
         corruptions = tuple(join_corruptions(suffered, corruptions))
-        if settings.sources.scenes is not None:
-            identity = identity.departing("scenes", Path(settings.sources.scenes).name)
-    if not device.is_cpu:
-        identity = identity.departing("engine", "warp")
-    rules = settings.rules
-    if not is_own_rule(rules.forget, episodes):
-        identity = identity.departing("forget", rules.forget)
-    if rules.steps is not None and rules.steps < task.max_steps:
-        identity = identity.departing("episode_steps", str(rules.steps))
     calibration = None
-    if settings.calibration_steps is not None:
-        identity = identity.departing("calibration_steps", str(settings.calibration_steps))
-        given = _load_calibration(task, settings)
-        if given is not None:
-            identity = identity.departing("calibration_episodes", given.hash)
-        if needs_agent:
-            calibration = plan_calibration(
-                require_body_task(task), episodes, settings.calibration_steps, given
-            )
+    if settings.calibration_steps is not None and needs_agent:
+        calibration = plan_calibration(
+            require_body_task(task), episodes, settings.calibration_steps, calibration_list
+        )
     setup = TaskSetup(
         task.protocol_id,
         settings.agent,
@@ -288,6 +271,39 @@ def open_benchmark(
         task.is_continuous,
         task.tour_scoring if any(one.tour_id for one in episodes) and own == task.metrics else None,
     )
+
+
+def _identify(
+    task: TaskRules,
+    settings: EvaluationSettings,
+    dataset: EpisodeDataset,
+    episodes: Sequence[Episode],
+    corruptions: Sequence[str],
+    calibration_list: EpisodeDataset | None,
+) -> Identity:
+    """The identity of the first `episodes` of `dataset`, and of all that departs from the protocol."""
+    identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
+    if len(episodes) < len(dataset.episodes):
+        identity = identity.first(len(episodes))
+    departures: dict[str, str] = {}
+    if corruptions:
+        departures["corrupt"] = ",".join(corruptions)
+    if isinstance(task, Task) and settings.sources.scenes is not None:
+        departures["scenes"] = Path(settings.sources.scenes).name
+    if not RenderDevice(settings.device).is_cpu:
+        departures["engine"] = "warp"
+    rules = settings.rules
+    if not is_own_rule(rules.forget, episodes):
+        departures["forget"] = rules.forget
+    if rules.steps is not None and rules.steps < task.max_steps:
+        departures["episode_steps"] = str(rules.steps)
+    if settings.calibration_steps is not None:
+        departures["calibration_steps"] = str(settings.calibration_steps)
+        if calibration_list is not None:
+            departures["calibration_episodes"] = calibration_list.hash
+    for name, value in departures.items():
+        identity = identity.departing(name, value)
+    return identity
 
 
 def is_scene(dataset: str) -> bool:
