@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.sessions import Visitor, identify, require_own_form
+from navarena.web.challenge.accounts.sessions import CSRF_HEADER, Visitor, identify, require_own_form
 from navarena.web.challenge.permissions import is_visible
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
@@ -26,7 +26,7 @@ def get_visitor(request: Request, service: ServiceGiven) -> Visitor:
     """The sender of the request, possibly anonymous; changing requests of browsers need the CSRF secret."""
     visitor = identify(request, service.storage)
     if request.method not in ("GET", "HEAD") and visitor.user is not None:
-        require_own_form(request, visitor, request.headers.get("x-csrf-token"))
+        require_own_form(request, visitor, request.headers.get(CSRF_HEADER))
     return visitor
 
 

@@ -13,7 +13,6 @@ from navarena.web.challenge.accounts.sessions import (
     address_of,
     close_session,
     open_session,
-    require_own_form,
 )
 from navarena.web.challenge.accounts.teams import (
     create_team,
@@ -56,11 +55,6 @@ def make_account_router(site: Site) -> APIRouter:
     """The routes of accounts and teams."""
     router = APIRouter(include_in_schema=False)
 
-    def require_form(request: Request, csrf: str) -> Visitor:
-        visitor = site.visitor(request)
-        require_own_form(request, visitor, csrf)
-        return visitor
-
     def show(request: Request, visitor: Visitor, token: str | None = None) -> Response:
         user = visitor.require_user()
         with site.storage.read() as session:
@@ -73,7 +67,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/sign-in")
     def sign_in(request: Request, name: Text = "", password: Text = "", csrf: Text = "") -> Response:
-        visitor = require_form(request, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         try:
             user = site.accounts.sign_in(name, password, address_of(request))
         except Refusal as refusal:
@@ -92,7 +86,7 @@ def make_account_router(site: Site) -> APIRouter:
     def sign_up(
         request: Request, name: Text = "", password: Text = "", code: Text = "", csrf: Text = ""
     ) -> Response:
-        visitor = require_form(request, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         try:
             user = site.accounts.sign_up(name, password, address_of(request), code.strip())
         except Refusal as refusal:
@@ -104,7 +98,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/sign-out")
     def sign_out(request: Request, csrf: Text = "") -> Response:
-        require_form(request, csrf)
+        site.visitor_of_form(request, csrf)
         response = see_other("/")
         close_session(site.storage, request, response)
         return response
@@ -116,21 +110,21 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/account/tokens")
     def make_token(request: Request, label: Text = "", csrf: Text = "") -> Response:
-        visitor = require_form(request, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         with site.storage.write() as session:
             token = issue_token(session, visitor.require_user(), label)
         return show(request, visitor, token)
 
     @router.post("/account/tokens/{number}/revoke")
     def end_token(request: Request, number: TokenId, csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         with site.storage.write() as session:
             revoke_token(session, user, number)
         return see_other("/account")
 
     @router.post("/account/password")
     def change_password(request: Request, old: Text = "", new: Text = "", csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         site.accounts.change_password(user, old, new)
         response = see_other("/account")
         open_session(site.storage, user, request, response)
@@ -147,7 +141,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/account/delete")
     def delete(request: Request, password: Text = "", csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         site.accounts.require_password(user, password)
         with site.storage.write() as session:
             delete_account(session, require_user(session, user.name))
@@ -157,14 +151,14 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/account/teams")
     def add_team(request: Request, name: Text = "", csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         with site.storage.write() as session:
             team = create_team(session, user, name)
         return see_other(f"/teams/{quote_segment(team.name)}")
 
     @router.post("/account/join")
     def join(request: Request, code: Text = "", csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         site.accounts.count_code(address_of(request))
         with site.storage.write() as session:
             join_by_invitation(session, user, code.strip())
@@ -172,7 +166,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/teams/{name}/invitations")
     def invite_member(request: Request, name: str, csrf: Text = "") -> Response:
-        visitor = require_form(request, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         user = visitor.require_user()
         with site.storage.write() as session:
             team = require_team(session, user, name, owner=True)
@@ -183,7 +177,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/teams/{name}/members/{member}/remove")
     def remove(request: Request, name: str, member: str, csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         with site.storage.write() as session:
             remove_member(session, user, require_team(session, user, name), member)
         own = member == user.name
@@ -191,7 +185,7 @@ def make_account_router(site: Site) -> APIRouter:
 
     @router.post("/teams/{name}/members/{member}/owner")
     def promote(request: Request, name: str, member: str, csrf: Text = "") -> Response:
-        user = require_form(request, csrf).require_user()
+        user = site.visitor_of_form(request, csrf).require_user()
         with site.storage.write() as session:
             make_owner(session, user, require_team(session, user, name, owner=True), member)
         return see_other(f"/teams/{quote_segment(name)}")

@@ -6,7 +6,12 @@ from fastapi import APIRouter, Body, Header, Request
 from pydantic import AfterValidator
 
 from navarena.web.challenge.accounts.personal_data import export_account
-from navarena.web.challenge.accounts.sessions import Visitor, address_of, require_own_form
+from navarena.web.challenge.accounts.sessions import (
+    CSRF_HEADER,
+    Visitor,
+    address_of,
+    require_own_form,
+)
 from navarena.web.challenge.accounts.teams import create_team, make_owner, remove_member, require_team
 from navarena.web.challenge.accounts.users import invite, issue_token, join_by_invitation, revoke_token
 from navarena.web.challenge.api.views import PROBLEMS
@@ -28,7 +33,7 @@ from navarena.web.challenge.permissions import find_phase_row, require_phase
 from navarena.web.challenge.recordings import OVERVIEW
 from navarena.web.challenge.service import hidden_phases
 
-Csrf = Annotated[str, Header(alias="x-csrf-token")]
+Csrf = Annotated[str, Header(alias=CSRF_HEADER)]
 Field = Annotated[str, Body(embed=True, max_length=1000), AfterValidator(require_text)]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 
-from navarena.web.challenge.accounts.sessions import Visitor, require_own_form
+from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.pages.episode_views import (
     ask_for_recording,
     read_video,
@@ -26,8 +26,7 @@ def make_episode_router(site: Site) -> APIRouter:
     router = APIRouter(include_in_schema=False, prefix="/submissions/{public_id}")
 
     def ask(request: Request, csrf: str, public_id: str, part: int, position: int) -> None:
-        visitor = site.visitor(request)
-        require_own_form(request, visitor, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         visitor.require_user()
         with site.storage.write() as session:
             ask_for_recording(session, site.challenge, visitor, public_id, part, position)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from navarena.web.challenge import hosting
 from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import read_changes
-from navarena.web.challenge.accounts.sessions import Visitor, require_own_form
+from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.users import invite, set_disabled, set_role
 from navarena.web.challenge.pages.episodes import Count
 from navarena.web.challenge.pages.export import EVERYTHING, write_csv
@@ -97,11 +97,6 @@ def make_host_router(site: Site) -> APIRouter:
     """The routes of hosts and administrators."""
     router = APIRouter(include_in_schema=False, prefix="/host")
 
-    def require_form(request: Request, csrf: str) -> Visitor:
-        visitor = site.visitor(request)
-        require_own_form(request, visitor, csrf)
-        return visitor
-
     @router.get("")
     def show_host(request: Request) -> Response:
         visitor = site.visitor(request)
@@ -138,7 +133,7 @@ def make_host_router(site: Site) -> APIRouter:
 
     @router.post("/phases/{name}/{action}")
     def act_on_phase(request: Request, name: str, action: str, csrf: Text = "") -> Response:
-        host = require_form(request, csrf).require_host()
+        host = site.visitor_of_form(request, csrf).require_host()
         phase = require_phase(site.challenge, name)
         with site.storage.write() as session:
             change_phase(session, find_phase_row(session, site.challenge, phase), action, host)
@@ -148,7 +143,7 @@ def make_host_router(site: Site) -> APIRouter:
     def act_on_submission(
         request: Request, public_id: str, action: str, reason: Text = "", csrf: Text = ""
     ) -> Response:
-        host = require_form(request, csrf).require_host()
+        host = site.visitor_of_form(request, csrf).require_host()
         with site.storage.write() as session:
             phase = change_submission(session, site.challenge, public_id, action, reason, host)
         return see_other(f"/host/phases/{phase}")
@@ -163,14 +158,14 @@ def make_host_router(site: Site) -> APIRouter:
 
     @router.post("/people/{name}/role")
     def change_role(request: Request, name: str, role: Text = "", csrf: Text = "") -> Response:
-        actor = require_form(request, csrf).require_administrator()
+        actor = site.visitor_of_form(request, csrf).require_administrator()
         with site.storage.write() as session:
             set_role(session, name, role, actor.name)
         return see_other("/host/people")
 
     @router.post("/people/{name}/{action}")
     def disable(request: Request, name: str, action: str, csrf: Text = "") -> Response:
-        actor = require_form(request, csrf).require_administrator()
+        actor = site.visitor_of_form(request, csrf).require_administrator()
         if action not in ("disable", "enable"):
             raise not_found("action")
         with site.storage.write() as session:
@@ -179,7 +174,7 @@ def make_host_router(site: Site) -> APIRouter:
 
     @router.post("/invitations")
     def make_invitation(request: Request, role: Text = "participant", csrf: Text = "") -> Response:
-        visitor = require_form(request, csrf)
+        visitor = site.visitor_of_form(request, csrf)
         actor = visitor.require_administrator()
         wanted: Role = "host" if role == "host" else "participant"
         with site.storage.write() as session:

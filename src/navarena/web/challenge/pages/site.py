@@ -18,7 +18,12 @@ from pydantic import AfterValidator
 
 from navarena.reports.html import TEMPLATES
 from navarena.reports.topdown import PATH_COLORS
-from navarena.web.challenge.accounts.sessions import Visitor, give_form_secret, identify
+from navarena.web.challenge.accounts.sessions import (
+    Visitor,
+    give_form_secret,
+    identify,
+    require_own_form,
+)
 from navarena.web.challenge.accounts.users import Accounts
 from navarena.web.challenge.pages.boards import Boards
 from navarena.web.challenge.service import Service
@@ -152,6 +157,12 @@ class Site:
     def visitor(self, request: Request) -> Visitor:
         """The sender of the request."""
         return identify(request, self.storage)
+
+    def visitor_of_form(self, request: Request, csrf: str) -> Visitor:
+        """The sender of a form with the secret `csrf`; raises a Refusal (403) where another site sent it."""
+        visitor = self.visitor(request)
+        require_own_form(request, visitor, csrf)
+        return visitor
 
     def page(
         self, request: Request, template: str, visitor: Visitor, status: int = 200, /, **values: Any
