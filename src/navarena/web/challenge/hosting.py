@@ -3,9 +3,8 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import record_change
-from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.refusals import Refusal, not_found
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import start_again

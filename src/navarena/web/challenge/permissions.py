@@ -3,9 +3,9 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.teams import find_team, is_member
+from navarena.web.challenge.refusals import not_found
 from navarena.web.challenge.service import is_shown
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, Submission, Team

@@ -16,3 +16,13 @@ class Refusal(InputError):
     def __init__(self, code: str, message: str, status: int = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
         super().__init__(message)
         self.code, self.status = code, int(status)
+
+
+def not_found(kind: str) -> Refusal:
+    """The refusal (404) of a `kind`, such as "submission", that is missing or that the visitor may not see.
+
+    Both have the same words, so that they cannot be told apart.
+    """
+    return Refusal(
+        "not_found", f"there is no such {kind}, or you may not see it; check the address, or sign in", 404
+    )

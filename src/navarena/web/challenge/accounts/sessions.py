@@ -6,10 +6,9 @@ from fastapi import Request, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.secret_texts import hash_secret, is_same, make_secret
 from navarena.web.challenge.accounts.users import find_user_of_token
-from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.refusals import Refusal, not_found
 from navarena.web.challenge.storage.engine import Storage, now_ms
 from navarena.web.challenge.storage.models import BrowserSession, User
 

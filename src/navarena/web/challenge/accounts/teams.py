@@ -5,9 +5,8 @@ import unicodedata
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import record_change
-from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.refusals import Refusal, not_found
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.models import Membership, Team, User
 

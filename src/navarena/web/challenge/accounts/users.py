@@ -8,12 +8,11 @@ from sqlalchemy.orm import Session
 
 from navarena.core.errors import require_name
 from navarena.web.challenge.accounts import limits
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import SERVER, record_change
 from navarena.web.challenge.accounts.limits import RateLimits
 from navarena.web.challenge.accounts.passwords import Passwords
 from navarena.web.challenge.accounts.secret_texts import hash_secret, make_secret
-from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.refusals import Refusal, not_found
 from navarena.web.challenge.storage.engine import Storage, now_ms
 from navarena.web.challenge.storage.models import BrowserSession, Invitation, Membership, Role, Token, User
 

@@ -11,7 +11,6 @@ from navarena.evaluation.records.traits import CATEGORY
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.metrics.failures import MEANINGS
 from navarena.reports.tables import NO_VALUE, Table, failure_table, format_single
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.pages.views import view_phase
 from navarena.web.challenge.permissions import is_insider, may_see_scores, require_submission
@@ -26,6 +25,7 @@ from navarena.web.challenge.recordings import (
     read_drawn,
     read_overview,
 )
+from navarena.web.challenge.refusals import not_found
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.models import Recording, ScoreRow, Submission
 

@@ -8,7 +8,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge import hosting
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import read_changes
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.users import invite, set_disabled, set_role
@@ -18,6 +17,7 @@ from navarena.web.challenge.pages.site import Site, Text, see_other
 from navarena.web.challenge.pages.submission_views import PAGE_SIZE, list_submissions
 from navarena.web.challenge.pages.views import view_challenge, view_phase
 from navarena.web.challenge.permissions import find_phase_row, require_phase
+from navarena.web.challenge.refusals import not_found
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.models import PhaseRow, Role, Submission, User
 

@@ -11,7 +11,6 @@ from fastapi.responses import StreamingResponse
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.pages.episodes import Count
 from navarena.web.challenge.pages.site import STATIC, Site
@@ -24,6 +23,7 @@ from navarena.web.challenge.pages.submission_views import (
 )
 from navarena.web.challenge.pages.views import view_board, view_challenge, view_history
 from navarena.web.challenge.permissions import may_see_scores, require_phase, require_submission
+from navarena.web.challenge.refusals import not_found
 
 EVENT_SECONDS = 1.0
 LONGEST_STREAM_SECONDS = 900.0

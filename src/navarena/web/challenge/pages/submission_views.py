@@ -13,7 +13,6 @@ from navarena.evaluation.records.results import Summary
 from navarena.evaluation.records.traits import CATEGORY
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.reports.tables import broken_table, format_value, group_table, metric_table, tour_table
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.teams import list_members
 from navarena.web.challenge.pages.boards import Boards, read_rows
@@ -26,6 +25,7 @@ from navarena.web.challenge.permissions import (
     require_submission,
     require_visible_team,
 )
+from navarena.web.challenge.refusals import not_found
 from navarena.web.challenge.settings import Challenge, Part, Phase
 from navarena.web.challenge.storage.models import ScoreRow, Submission
 from navarena.web.challenge.submissions import count_quota
