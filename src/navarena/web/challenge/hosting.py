@@ -25,8 +25,8 @@ def set_revealed(session: Session, row: PhaseRow, revealed: bool, host: User) ->
     record_change(session, host.name, "phase.reveal" if revealed else "phase.hide", row.slug)
 
 
-def find_submission(session: Session, challenge: Challenge, public_id: str) -> Submission:
-    """The submission with this id, locked; raises a Refusal (404) for none."""
+def lock_submission(session: Session, challenge: Challenge, public_id: str) -> Submission:
+    """The submission with this id, its row locked; raises a Refusal (404) for none."""
     query = select(Submission).where(Submission.public_id == public_id).with_for_update()
     found = session.scalar(query)
     if found is None or found.phase.challenge.slug != challenge.slug:

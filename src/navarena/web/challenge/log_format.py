@@ -149,7 +149,7 @@ def _inflate(stream: Any, piece: bytes) -> Iterator[bytes]:
 
 def read_about(line: bytes) -> About:
     """The first line of a log; raises Refusal "damaged_log"."""
-    require_text(line)
+    require_no_zero_byte(line)
     return decode_line(line, About, "first line")
 
 
@@ -162,7 +162,7 @@ def read_runs(lines: Iterable[bytes]) -> Iterator[RunLog]:
         if line.startswith(_RECORD):
             if record is not None:
                 yield _finish_run(record, journals, held)
-            require_text(line)
+            require_no_zero_byte(line)
             record, journals, held = _read_record(line), [], []
         elif record is None:
             raise Refusal("damaged_log", f"expected the run.json of a run on the second line; {_AGAIN}")
@@ -238,7 +238,7 @@ def has_zero_byte(line: bytes) -> bool:
     return b"\\u0000" in line
 
 
-def require_text(line: bytes) -> None:
+def require_no_zero_byte(line: bytes) -> None:
     """Raise Refusal for a zero byte in a text."""
     if has_zero_byte(line):
         raise Refusal("damaged_log", f"expected text without zero bytes; {_AGAIN}")

@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -20,6 +19,7 @@ from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.record import RunRecord
 from navarena.evaluation.records.results import require_complete
+from navarena.web.challenge.accounts.secret_texts import make_public_id
 from navarena.web.challenge.log_format import About, RunLog, read_about, read_runs, unpack_lines
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Challenge, Kind, Phase, Track
@@ -336,7 +336,7 @@ def _copied() -> Refusal:
 def _describe(checked: CheckedUpload, phase_id: int, team_id: int, user_id: int) -> Submission:
     about = checked.about
     return Submission(
-        public_id=secrets.token_urlsafe(12),
+        public_id=make_public_id(),
         phase_id=phase_id,
         track=about.track,
         team_id=team_id,

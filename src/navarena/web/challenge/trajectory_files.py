@@ -28,7 +28,7 @@ from navarena.evaluation.exchange.official import RobothorEpisode
 from navarena.tasks.catalog import get_task
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor2021
-from navarena.web.challenge.log_format import GZIP, About, decode_line, require_text
+from navarena.web.challenge.log_format import GZIP, About, decode_line, require_no_zero_byte
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Phase
 
@@ -171,7 +171,7 @@ def read_trajectories(lines: Iterable[bytes], layout: Layout) -> Iterator[FileCl
     """
     begun = False
     for line in lines:
-        require_text(line)
+        require_no_zero_byte(line)
         if line.startswith(_CLAIM):
             claim = decode_line(line, FileClaim, "second line")
             if claim.layout != layout:

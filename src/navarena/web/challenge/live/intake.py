@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from navarena.web.challenge.accounts.secret_texts import make_public_id
 from navarena.web.challenge.accounts.users import find_user_of_token
 from navarena.web.challenge.live.channel import WorkerAddress
 from navarena.web.challenge.live.intake_form import LiveAbout
@@ -66,7 +67,7 @@ def submit_live_run(
             require_open(phase, row, "live")
             require_quota(session, phase, row.id, team_id)
             submission = Submission(
-                public_id=secrets.token_urlsafe(12),
+                public_id=make_public_id(),
                 phase_id=row.id,
                 team_id=team_id,
                 user_id=user_id,

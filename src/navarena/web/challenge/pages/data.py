@@ -181,10 +181,9 @@ def make_data_router(site: Site) -> APIRouter:
     @router.get("/host")
     def read_host(request: Request) -> dict[str, Any]:
         """Phases and the audit log, for hosts."""
-        visitor = site.visitor(request)
-        visitor.require_host()
+        site.visitor(request).require_host()
         with site.storage.read() as session:
-            return view_host(session, site.challenge, visitor)
+            return view_host(session, site.challenge)
 
     @router.get("/host/phases/{name}")
     def read_host_phase(request: Request, name: str, page: Count = 1) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def require_episodes(
     return one, phase
 
 
-def _view_head(session: Session, challenge: Challenge, phase: Phase, one: Submission) -> dict[str, Any]:
+def _view_head(challenge: Challenge, phase: Phase, one: Submission) -> dict[str, Any]:
     return {
         "id": one.public_id,
         "challenge": {"name": challenge.name, "slug": challenge.slug},
@@ -124,7 +124,7 @@ def view_episodes(
     rows = [(position, msgspec.json.decode(line, type=Row)) for position, line in found]
     names = list(leading_metrics(rows[0][1].metrics)) if rows else []
     return {
-        **_view_head(session, challenge, phase, one),
+        **_view_head(challenge, phase, one),
         "part": part,
         "parts": len(phase.parts),
         "page": page,
@@ -178,7 +178,7 @@ def view_episode(
     names = list(row.metrics)
     has_video = recording is not None and _has_video(session, recording)
     return {
-        **_view_head(session, challenge, phase, one),
+        **_view_head(challenge, phase, one),
         "part": part,
         "parts": len(phase.parts),
         "position": position,

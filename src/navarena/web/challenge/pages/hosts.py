@@ -25,7 +25,7 @@ PHASE_ACTIONS = ("freeze", "unfreeze", "reveal", "hide")
 SUBMISSION_ACTIONS = ("disqualify", "reinstate", "rerun")
 
 
-def view_host(session: Session, challenge: Challenge, visitor: Visitor) -> dict[str, Any]:
+def view_host(session: Session, challenge: Challenge) -> dict[str, Any]:
     """The page of hosts: phases with their possible operations, and the last changes."""
     changes = [
         {
@@ -80,7 +80,7 @@ def change_submission(
     session: Session, challenge: Challenge, public_id: str, action: str, reason: str, host: User
 ) -> str:
     """Do one of SUBMISSION_ACTIONS, and return the name of the phase; a Refusal (404) for another."""
-    one = hosting.find_submission(session, challenge, public_id)
+    one = hosting.lock_submission(session, challenge, public_id)
     phase = require_phase(challenge, one.phase.slug)
     if action == "disqualify":
         hosting.disqualify(session, one, reason, host)
@@ -102,7 +102,7 @@ def make_host_router(site: Site) -> APIRouter:
         visitor = site.visitor(request)
         visitor.require_host()
         with site.storage.read() as session:
-            view = view_host(session, site.challenge, visitor)
+            view = view_host(session, site.challenge)
         return site.page(request, "host.html", visitor, view=view)
 
     @router.get("/phases/{name}")
