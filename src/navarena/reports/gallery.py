@@ -125,7 +125,7 @@ def status_of(row: Row, metrics: Sequence[str]) -> str:
 OpenBenchmark = Callable[[Contestant], Benchmark]
 
 
-def opener() -> OpenBenchmark:
+def make_opener() -> OpenBenchmark:
     """A function that opens the benchmark of a contestant's first run; runs of one identity share it.
 
     What it returns raises as Contestant.open_benchmark.

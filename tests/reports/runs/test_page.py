@@ -244,7 +244,7 @@ def test_failures_are_found_when_episodes_are_replayed_anyway(runs, tmp_path, mo
         return Failures(runs[1].records[0], 40, CLASSES)
 
     monkeypatch.setattr("navarena.cli.runs.report.classify_run", classify)
-    monkeypatch.setattr("navarena.cli.runs.report.opener", lambda: lambda one: one.agent)
+    monkeypatch.setattr("navarena.cli.runs.report.make_opener", lambda: lambda one: one.agent)
     monkeypatch.setattr("navarena.cli.runs.report.draw_galleries", lambda *_: {})
     folder = runs[1].folders[0]
     assert main(["report", str(folder), "--no-drawings", "--out", str(tmp_path / "bare.html")]) == 0

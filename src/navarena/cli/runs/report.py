@@ -25,7 +25,7 @@ from navarena.reports.runs import (
     VideoCard,
     draw_galleries,
     label_apart,
-    opener,
+    make_opener,
     plan_videos,
     render_videos,
     write_runs,
@@ -88,7 +88,7 @@ class Report:
             )
         contestants = label_apart(read_labelled(self.runs))
         comparison = compare(contestants, self.metric, self.two_levels)
-        open_benchmark = opener()
+        open_benchmark = make_opener()
         classes = self._classify(console, contestants, open_benchmark)
         for notice in comparison.notices:
             console.note(f"note: {notice}")

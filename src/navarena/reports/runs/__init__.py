@@ -1,6 +1,6 @@
 """The page of `navarena report`: one or several runs with analyses, drawings and videos."""
 
-from navarena.reports.gallery import draw_galleries, opener
+from navarena.reports.gallery import draw_galleries, make_opener
 from navarena.reports.runs.page import COMPARISON_NAME, Classes, Drawn, render_runs, write_runs
 from navarena.reports.runs.tables import label_apart
 from navarena.reports.runs.videos import (
@@ -22,7 +22,7 @@ __all__ = [
     "choose_videos",
     "draw_galleries",
     "label_apart",
-    "opener",
+    "make_opener",
     "plan_videos",
     "render_runs",
     "render_videos",
