@@ -282,6 +282,11 @@ def make_benchmark(agent="Walker", count=40):
     return Benchmark(identity, tuple(episodes), ACTIONS, METRICS, CorridorSetup(agent))
 
 
+def open_corridor(settings, needs_agent=True):
+    """In the place of open_benchmark: the corridor under any protocol id."""
+    return make_benchmark(settings.agent)
+
+
 def make_settings(folder, agent="Walker", **others):
     return EvaluationSettings("corridor-v1", agent=agent, out=folder, **others)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.corridor import CorridorSetup, make_benchmark
+from evaluation.corridor import open_corridor
 from navarena.cli.main import main
 from navarena.core.registry import load_target
 from reports.corridor_plan import make_plan
@@ -39,12 +39,6 @@ DIFFERENCE_KEYS = {"episode_id", "name", "logged", "replayed"}
 @pytest.fixture(autouse=True)
 def corridor(monkeypatch, tmp_path):
     """The commands find the corridor under any protocol id."""
-
-    def open_corridor(settings, needs_agent=True):
-        benchmark = make_benchmark(settings.agent)
-        assert isinstance(benchmark.setup, CorridorSetup)
-        return benchmark
-
     monkeypatch.setattr("navarena.evaluation.running.runner.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.evaluation.running.replay.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.cli.runs.evaluating.open_benchmark", open_corridor)

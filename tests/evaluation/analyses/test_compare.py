@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.analyses.written import make_row as make_multi_on_row
 from evaluation.analyses.written import write_run
-from evaluation.corridor import CorridorSetup, make_benchmark, make_settings
+from evaluation.corridor import make_benchmark, make_settings, open_corridor
 from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
@@ -317,11 +317,6 @@ def test_infinite_episodes_are_left_out_of_a_split():
 def corridor_command(monkeypatch, tmp_path):
     from navarena.cli.main import main
     from reports.corridor_plan import make_plan
-
-    def open_corridor(settings, needs_agent=True):
-        benchmark = make_benchmark(settings.agent)
-        assert isinstance(benchmark.setup, CorridorSetup)
-        return benchmark
 
     monkeypatch.setattr("navarena.evaluation.running.runner.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.cli.runs.evaluating.open_plans", lambda benchmark: make_plan)
