@@ -11,7 +11,7 @@ from dataset_samples import GlbMesh, flat_png, glb, grid_quad, ktx2
 
 from navarena.core.errors import FileError, MissingExtraError
 from navarena.scenes.formats import import_mesh
-from navarena.scenes.formats.gltf_materials import decode_basis, is_basis
+from navarena.scenes.formats.gltf_materials import decode_basis
 
 
 def _floor(**fields):
@@ -88,10 +88,6 @@ def test_without_the_extra_the_plain_archive_is_named(tmp_path, monkeypatch):
         _import(tmp_path, _floor(image=b"sB", mime="image/x-basis", extension="GOOGLE_texture_basis"))
     text = str(error.value)
     assert "a.glb" in text and "navarena[hm3d]" in text and "-glb-" in text
-
-
-def test_files_of_basis_are_known_by_their_beginning():
-    assert is_basis(ktx2((1, 2, 3))) and is_basis(b"sB\x13\0") and not is_basis(b"\x89PNG")
 
 
 def test_the_real_decoder(tmp_path):

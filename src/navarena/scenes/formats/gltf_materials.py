@@ -128,17 +128,10 @@ def _image_bytes(data: bytes, header: Mapping[str, Any], image: Mapping[str, Any
     return uri_bytes(str(image["uri"]), path)
 
 
-_SIGNATURES = (b"sB", b"\xabKTX 20\xbb\r\n\x1a\n")
-
 REMEDY = (
     "run: pip install 'navarena[hm3d]', or use the same scenes without this compression (HM3D: the .glb "
     "files of the archives hm3d-<split>-glb-v0.2.tar, beside the -habitat- ones on the owner's page)"
 )
-
-
-def is_basis(data: bytes) -> bool:
-    """Whether `data` begins like a .basis or a KTX 2 file."""
-    return data.startswith(_SIGNATURES)
 
 
 def require_basis_decoder() -> None:
