@@ -66,7 +66,7 @@ class ConnectionLostError(Exception):
     """The other side has closed the connection, or stopped reading."""
 
 
-class NewcomerError(AgentUnreachableError):
+class RestartedParticipantError(AgentUnreachableError):
     """A participant connected without the stream's state: its agent has lost its memory."""
 
 
@@ -220,12 +220,12 @@ class Channel:
         self.away_seconds = 0.0
 
     def wait(self) -> Hello:
-        """Wait for the first participant, or keep the newcomer who is here already.
+        """Wait for the first participant; one that is connected already stays.
 
         Raises AgentUnreachableError when nobody comes within the grace time.
         """
         while self._peer is None:
-            with contextlib.suppress(NewcomerError):
+            with contextlib.suppress(RestartedParticipantError):
                 self._wait_for_peer()
         assert self.hello is not None
         return self.hello
@@ -238,8 +238,8 @@ class Channel:
             seconds: that the participant may take to answer, while it is connected.
 
         Raises AgentTimeoutError when it takes longer, AgentUnreachableError when it is away for longer than
-        the grace time, NewcomerError when another one took its place, and StreamEndedError when the
-        wall-clock of the submission is over.
+        the grace time, RestartedParticipantError when another one took its place, and StreamEndedError when
+        the wall-clock of the submission is over.
         """
         if self._ends is not None and time.time() >= self._ends:
             raise StreamEndedError(StreamError("wall_clock", "the wall-clock of the submission is used up"))
@@ -280,7 +280,7 @@ class Channel:
             self._require_peer().send(encode(refuse(error)))
 
     def close(self) -> None:
-        """Let the participant go."""
+        """Close the connection to the participant."""
         if self._peer is not None:
             self._peer.close()
             self._peer = None
@@ -306,7 +306,8 @@ class Channel:
     def _wait_for_peer(self) -> int:
         """Wait for a participant with the stream's state; returns the number of its last answer.
 
-        Raises AgentUnreachableError after the grace time, NewcomerError for one who does not know it.
+        Raises AgentUnreachableError after the grace time, RestartedParticipantError for one who does not
+        know it.
         """
         began = time.monotonic()
         while True:
@@ -328,7 +329,7 @@ class Channel:
                     encode(self._welcome(hello, session, knows, self._numbers.next - 1 if knows else -1))
                 )
             except (ConnectionLostError, StreamError) as error:
-                _part(peer, error)
+                _disconnect(peer, error)
                 continue
             self.away_seconds += time.monotonic() - began
             self._peer, self.hello = peer, hello
@@ -336,7 +337,7 @@ class Channel:
                 return hello.answered
             was_known, self._session, self._numbers = bool(self._session), session, Numbers()
             if was_known:
-                raise NewcomerError("the participant began anew: what was running starts again")
+                raise RestartedParticipantError("the participant began anew: what was running starts again")
             return -1
 
     def _accept(self, seconds: float) -> tuple[FrameSocket, Hello] | None:
@@ -353,14 +354,14 @@ class Channel:
                 raise ConnectionLostError
             return peer, decode_hello(peer.receive(deadline))
         except (ConnectionLostError, TimeoutError, StreamError) as error:
-            _part(peer, error)
+            _disconnect(peer, error)
             return None
 
     def _refuse_second(self) -> None:
         """Refuse the stream that waits while another one is open."""
         if (accepted := self._accept(GREETING_SECONDS)) is not None:
             text = "expected one stream for a submission, got a second one; end the first, or wait for it"
-            _part(accepted[0], StreamError("second_stream", text))
+            _disconnect(accepted[0], StreamError("second_stream", text))
 
     def _require_peer(self) -> FrameSocket:
         if self._peer is None:
@@ -368,7 +369,7 @@ class Channel:
         return self._peer
 
 
-def _part(peer: FrameSocket, error: Exception) -> None:
+def _disconnect(peer: FrameSocket, error: Exception) -> None:
     """Close a connection, with the reason if the participant may know it."""
     if isinstance(error, StreamError):
         with contextlib.suppress(ConnectionLostError):

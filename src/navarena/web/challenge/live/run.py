@@ -26,7 +26,7 @@ from navarena.evaluation.settings import EvaluationSettings
 from navarena.tasks.catalog import get_task
 from navarena.tasks.sensors.catalog import shows_no_more
 from navarena.web.challenge.live.agent import LiveAgent, Progress, StreamRules
-from navarena.web.challenge.live.channel import Channel, NewcomerError, StreamEndedError
+from navarena.web.challenge.live.channel import Channel, RestartedParticipantError, StreamEndedError
 from navarena.web.challenge.live.hidden import make_hidden_episodes
 from navarena.web.challenge.live.wire import Done, End, Hello, Welcome
 from navarena.web.challenge.settings import Phase, Track
@@ -125,7 +125,7 @@ def run_live(
                 for one in evaluations:
                     seconds.update(one.times)
                 return LiveOutcome("finished", tuple(one.summary for one in evaluations), dict(seconds))
-            except NewcomerError:
+            except RestartedParticipantError:
                 continue
     except StreamEndedError as error:
         channel.tell(error.error)

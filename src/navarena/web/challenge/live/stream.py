@@ -57,7 +57,7 @@ class LiveStream:
 
     def open(self) -> Welcome:
         """Say hello; raises StreamError for a refusal, AgentUnreachableError when nobody answers."""
-        return self._come_back(CONNECT_SECONDS)
+        return self._reconnect(CONNECT_SECONDS)
 
     def answer(self, answer: Answer) -> None:
         """Send the answer to a question; a broken connection is noticed when the next one is awaited."""
@@ -80,7 +80,7 @@ class LiveStream:
             except ConnectionClosed:
                 self._on_notice("the connection broke; trying to come back")
                 grace = CONNECT_SECONDS if self.welcome is None else self.welcome.grace_seconds
-                welcome = self._come_back(grace)
+                welcome = self._reconnect(grace)
                 self._on_notice("the connection is back" if welcome.resumed else "the server begins anew")
                 if not welcome.resumed:
                     return welcome
@@ -90,7 +90,7 @@ class LiveStream:
             return message
 
     def close(self) -> None:
-        """Part from the server."""
+        """Close the connection to the server."""
         self._socket = None
         self._open.close()
 
@@ -99,8 +99,8 @@ class LiveStream:
             raise InputError("expected an open stream, got one that is closed; call open first")
         return self._socket
 
-    def _come_back(self, seconds: float) -> Welcome:
-        """Reconnect within the time limit since the last message; a lost answer is sent again."""
+    def _reconnect(self, seconds: float) -> Welcome:
+        """Connect within `seconds` from now, or from the last busy reply; a lost answer is sent again."""
         deadline, pause, was_busy = time.monotonic() + seconds, RETRY_SECONDS, False
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The door to the database: SQLite beside the challenge file, or PostgreSQL by its address."""
+"""Access to the database: SQLite beside the challenge file, or PostgreSQL by its address."""
 
 import time
 from collections.abc import Callable, Iterator
