@@ -148,6 +148,32 @@ def test_a_heading_that_is_owed_ends_with_its_episode():
         assert agent.act({}, np.ones(1, bool)).tolist() == [first], episode
 
 
+class Asked(Scripted):
+    """Notes what is done in the place of its actions."""
+
+    def __init__(self, script):
+        super().__init__(script)
+        self.told = []
+
+    def overrule(self, actions):
+        self.told.append(actions.tolist())
+
+
+def test_what_others_put_in_place_of_its_actions_counts():
+    """A turn to the left makes 50 degrees of 30: one to the right takes back most of it."""
+    inner = Asked((STOP,))
+    agent = CompensatingAgent(inner, TASK, 0)
+    agent.models = {"hall": identify(motions(left=math.radians(50)), SMALL_BODY)}
+    agent.reset([Start(0, "1", "hall", Boundary.SCENE), Start(1, "2", "hall", Boundary.SCENE)])
+    both = np.ones(2, bool)
+    assert agent.act({}, both).tolist() == [STOP, STOP]
+    agent.overrule(np.array([LEFT, STOP]))
+    assert agent.act({}, both).tolist() == [RIGHT, STOP]
+    agent.overrule(np.array([RIGHT, FORWARD]))
+    assert inner.told == [[LEFT, STOP], [LEFT, FORWARD]], "of the turn to the right it is not told"
+    assert agent.act({}, both).tolist() == [STOP, STOP]
+
+
 def test_a_calibration_serves_one_agent():
     agent = load_agent("compensating:frontier-adaptive", TASK, 0)
     with pytest.raises(InputError, match="does not adapt itself behind compensating:, got AdaptiveFrontier"):

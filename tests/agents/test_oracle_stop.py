@@ -80,6 +80,37 @@ def test_it_composes_and_must_be_attached():
         twice.act({}, np.ones(1, bool))
 
 
+class Told(Agent):
+    """Asks for a script of actions, one for each slot in turn, and notes which others are executed."""
+
+    def __init__(self, script):
+        self.script, self.told = list(script), []
+
+    def reset(self, starts):
+        pass
+
+    def act(self, observations, active):
+        return np.array(self.script.pop(0))
+
+    def overrule(self, actions):
+        self.told.append(actions.tolist())
+
+
+def test_the_other_agent_is_told_what_is_done_in_place_of_its_actions():
+    """A body that turns where its agent believes to have stopped is lost to poses from odometry."""
+    task = SmallPointNav()
+    inner = Told([(STOP, FORWARD), (FORWARD, FORWARD), (FORWARD, STOP)])
+    agent = OracleStopAgent(inner, task)
+    batch = NavigationBatch(task, 2, sensors=("depth",), worlds=make_cache())
+    agent.attach(batch)
+    batch.start([0, 1], [AHEAD, LEFT])
+    both = np.ones(2, bool)
+    assert agent.act({}, both).tolist() == [LEFT_TURN, FORWARD]
+    assert agent.act({}, both).tolist() == [FORWARD, FORWARD]
+    assert agent.act({}, np.array([True, False]))[0] == FORWARD
+    assert inner.told == [[LEFT_TURN, FORWARD]], "not of its own actions, nor of slots that are idle"
+
+
 class Wrapper(ForwardingAgent):
     """Changes nothing."""
 

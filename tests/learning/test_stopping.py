@@ -82,6 +82,16 @@ def test_it_stops_where_it_believes_the_goal_to_be_near_and_nowhere_else(trained
             assert agent.act(batch.observations, active)[:2].tolist() == [expected, expected]
 
 
+def test_a_policy_remembers_what_is_done_in_place_of_its_stop(trained):
+    agent = load_agent(f"stopping:{trained}?at=0.01:checkpoint:{trained}", get_body_task(TASK), 0)
+    batch, policy = begin(agent), agent._inner
+    with torch.no_grad():
+        policy._policy.head.linear.bias[STOP] = 99.0
+        agent._heads.heads["goal_distance"][2].bias.fill_(99.0)
+    assert agent.act(batch.observations, np.ones(3, bool)).tolist() == [LEFT] * 3
+    assert policy._state["previous_action"].tolist() == [LEFT + 1] * 3
+
+
 def test_any_agent_can_stand_behind_it(trained):
     task = get_body_task(TASK)
     agent = load_agent(f"stopping:{trained}:checkpoint:{trained}?sample=true", task, 0)

@@ -145,6 +145,8 @@ class CompensatingAgent(ForwardingAgent):
         self._here: dict[int, MotionModel | None] = {}
         self._errors: dict[int, float] = {}
         self._corrections: dict[int, int] = {}
+        self._asked, self._done, self._told = np.zeros(0, bool), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._uncounted: set[int] = set()
 
     @property
     def adapts(self) -> bool:
@@ -166,9 +168,12 @@ class CompensatingAgent(ForwardingAgent):
                 self._here[start.slot] = self.models.get(start.scene_id)
                 self._errors[start.slot] = 0.0
                 self._corrections[start.slot] = 0
+                self._uncounted.discard(start.slot)
         super().reset(starts)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        for slot in self._uncounted:
+            self._count(slot, int(self._done[slot]), bool(self._asked[slot]))
         actions, asked = np.zeros(len(active), np.int64), active.copy()
         for slot in np.flatnonzero(active).tolist():
             turn = self._correct(slot)
@@ -177,9 +182,18 @@ class CompensatingAgent(ForwardingAgent):
         if asked.any():
             chosen = require_actions(self._inner.act(observations, asked), len(active), None)
             actions[asked] = chosen[asked]
-        for slot in np.flatnonzero(active).tolist():
-            self._count(slot, int(actions[slot]), bool(asked[slot]))
-        return actions
+        if len(self._told) != len(active):
+            self._told = np.zeros(len(active), np.int64)
+        self._told = np.where(asked, actions, self._told)
+        self._asked, self._done, self._uncounted = asked, actions, set(np.flatnonzero(active).tolist())
+        return actions.copy()
+
+    def overrule(self, actions: Actions) -> None:
+        """Tell the other agent what was done where it was asked; elsewhere its own last actions stand."""
+        self._done = actions.copy()
+        if self._asked.any():
+            self._told = np.where(self._asked, actions, self._told)
+            super().overrule(self._told)
 
     def _correct(self, slot: int) -> int | None:
         """The turn that brings the heading of `slot` nearer to the requested one; None if no turn helps."""

@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from jaxtyping import Bool
+
 from navarena.agents.agent import Agent, Start
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions
@@ -11,8 +14,8 @@ from navarena.tasks.task import Actions
 class ForwardingAgent(Agent):
     """Hands everything but observations and actions on to another agent.
 
-    Derive from this and write `act`; what else is overridden calls this class's method, too, unless the other
-    agent is not to know.
+    Derive from this and write `act`, which tells the other agent of actions in place of its own by `replace`;
+    what else is overridden calls this class's method, too, unless the other agent is not to know.
 
     Args:
         inner: the other agent.
@@ -48,3 +51,9 @@ class ForwardingAgent(Agent):
 
     def overrule(self, actions: Actions) -> None:
         self._inner.overrule(actions)
+
+    def replace(self, chosen: Actions, executed: Actions, active: Bool[np.ndarray, "n"]) -> Actions:
+        """The `executed` actions, of which the other agent is told if they are not all what it has chosen."""
+        if not np.array_equal(chosen[active], executed[active]):
+            self._inner.overrule(executed)
+        return executed

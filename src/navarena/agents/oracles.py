@@ -46,14 +46,15 @@ class OracleStopAgent(ForwardingAgent):
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         columns = len(self._task.actions) if self._task.is_continuous else None
-        actions = require_actions(self._inner.act(observations, active), len(active), columns)
+        chosen = require_actions(self._inner.act(observations, active), len(active), columns)
         slots, near = np.flatnonzero(active), np.zeros(len(active), bool)
         near[slots] = self._task.has_arrived(self._batch.simulator, self._batch.state, slots)
         if self._task.is_continuous:
+            actions = chosen.copy()
             actions[:, self._declare] = np.where(near, 1.0, -1.0)
-            return actions
-        kept = np.where(actions == self._declare, self._instead, actions)
-        return np.where(near, self._declare, kept)
+            return self.replace(chosen, actions, active)
+        kept = np.where(chosen == self._declare, self._instead, chosen)
+        return self.replace(chosen, np.where(near, self._declare, kept), active)
 
 
 MOVES = ("move_forward", "turn_left", "turn_right")

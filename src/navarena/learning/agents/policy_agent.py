@@ -173,6 +173,7 @@ class CheckpointAgent(Agent):
         self._own_numbers[self._numbers] = np.arange(len(self._numbers))
         self._state: Tree = {}
         self._begun = np.zeros(0, bool)
+        self._led = np.zeros(0, bool)
         self._generators: list[np.random.Generator | None] = []
         self._seen = {one.name: np.zeros((self._rows, *one.shape), one.dtype) for one in self._info.inputs}
 
@@ -295,13 +296,14 @@ class CheckpointAgent(Agent):
             own = self._act_part(part) if self._episodes is None else self._act_adapting(part)
             chosen[part] = self._translate(own)
         if PHASE in self.sensors:
-            led = slots[np.asarray(observations[PHASE])[slots] != Phase.AGENT]
-            self._state[PREVIOUS][led] = NO_ACTION + 1
+            self._led = np.asarray(observations[PHASE]) != Phase.AGENT
+            self._state[PREVIOUS][slots[self._led[slots]]] = NO_ACTION + 1
         return chosen
 
     def overrule(self, actions: Actions) -> None:
         if not self._info.is_continuous:
-            actions = np.where(actions == NO_ACTION, NO_ACTION, self._own_numbers[actions])
+            is_none = (actions == NO_ACTION) | (self._led if PHASE in self.sensors else False)
+            actions = np.where(is_none, NO_ACTION, self._own_numbers[actions])
         given = torch.from_numpy(actions).to(self._state[PREVIOUS].dtype)
         self._state = self._policy.replace_actions(self._state, given)
 

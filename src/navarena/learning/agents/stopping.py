@@ -100,9 +100,10 @@ class StoppingAgent(ForwardingAgent):
         self._near = self.distance or task.success_distance
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
-        actions = require_actions(self._inner.act(observations, active), len(active), None)
-        kept = np.where(actions == self._declaration, self._instead, actions)
-        return np.where(self.estimate(observations, active) < self._near, self._declaration, kept)
+        chosen = require_actions(self._inner.act(observations, active), len(active), None)
+        kept = np.where(chosen == self._declaration, self._instead, chosen)
+        is_near = self.estimate(observations, active) < self._near
+        return self.replace(chosen, np.where(is_near, self._declaration, kept), active)
 
     def estimate(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
