@@ -80,6 +80,12 @@ def test_it_stops_where_it_believes_the_goal_to_be_near_and_nowhere_else(trained
         for metres, expected in ((2.4, STOP), (2.6, LEFT)):
             last.bias.fill_(math.log1p(metres))
             assert agent.act(batch.observations, active)[:2].tolist() == [expected, expected]
+    nowhere = load_agent(f"stopping:{trained}?at=0:stop", get_body_task(TASK), 0)
+    with torch.no_grad():
+        nowhere._heads.heads["goal_distance"][2].weight.zero_()
+        nowhere._heads.heads["goal_distance"][2].bias.fill_(math.log1p(0.01))
+    begin(nowhere)
+    assert nowhere.act(batch.observations, active)[:2].tolist() == [LEFT, LEFT]
 
 
 def test_a_policy_remembers_what_is_done_in_place_of_its_stop(trained):

@@ -44,10 +44,10 @@ def find_stopping(
     if not (folder and mark and name):
         raise InputError(f"expected stopping:DIR:AGENT, got 'stopping:{text}'")
     try:
-        distance = float(metres) if at else 0.0
+        distance = float(metres) if at else None
     except ValueError:
         distance = -1.0
-    if not 0 <= distance < math.inf:
+    if distance is not None and not 0 <= distance < math.inf:
         raise InputError(f"expected metres of at least 0 behind {AT[:-1]}, got {metres!r}")
     info, inner = read_info(Path(folder)), declare_agent(name, task, patience)
     members = {
@@ -82,7 +82,8 @@ class StoppingAgent(ForwardingAgent):
     on_graphs = False
     folder: ClassVar[Path]
     inner_name: ClassVar[str]
-    distance: ClassVar[float]
+    distance: ClassVar[float | None]
+    """Metres below which it stops; None for the task's success distance."""
 
     def __init__(self, task: Task, seed: int, patience: float | None = None) -> None:
         require_discrete(task, "stopping")
@@ -97,7 +98,7 @@ class StoppingAgent(ForwardingAgent):
         self._heads = AuxiliaryHeads(self._policy, (loss,), self._info.inputs, targets, count, declaration)
         load_heads(self._heads, self._info, self.folder, loss.kind)
         self._declaration, self._instead = declaration, task.actions.index("turn_left")
-        self._near = self.distance or task.success_distance
+        self._near = task.success_distance if self.distance is None else self.distance
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         chosen = require_actions(self._inner.act(observations, active), len(active), None)
