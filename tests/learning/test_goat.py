@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
+from navarena.agents.oracles import OracleStopAgent  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import ENCODERS, find_encoder  # noqa: E402
@@ -228,6 +229,19 @@ def test_states_are_dropped_or_carried_at_a_goal(skills, memory):
     start(chain, [0], Boundary.EPISODE)
     chain.act(see(chain, [1]), active)
     assert calls[1][0] is False, "nothing outlasts an episode"
+
+
+def test_an_oracle_stops_in_the_place_of_every_skill(skills):
+    chain = chain_of(skills)
+    OracleStopAgent(chain, get_body_task("goat-v1"))
+    start(chain, range(2))
+    for agent in chain._agents:
+        agent._policy.head.linear.bias.data[:3] = torch.tensor([2e4, 1e4, 0.0])  # stop, move_forward
+    assert chain.act(see(chain, [0, 2]), np.ones(2, bool)).tolist() == [1, 1]
+    chain.overrule(np.array([6, 2]))
+    first, second, third = (agent._state.get("previous_action") for agent in chain._agents)
+    assert (int(first[0]), int(third[1])) == (0 + 1, 2 + 1), "the end of the sub-task is the skill's stop"
+    assert second is None or not second.any()
 
 
 def test_one_policy_may_act_for_all(skills):

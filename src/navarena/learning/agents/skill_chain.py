@@ -16,6 +16,7 @@ from navarena.agents.declaration import join_hashes
 from navarena.core.errors import InputError
 from navarena.learning.agents.fit import require_inputs
 from navarena.learning.agents.policy_agent import CheckpointAgent, open_checkpoint
+from navarena.learning.storage import NO_ACTION
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.protocols.goat import Goat
 from navarena.tasks.sensors.lifelong_goal import MODALITY_IDS
@@ -93,6 +94,7 @@ class SkillChainAgent(Agent):
         if self.carries:
             self._require_one_size()
         self._last: dict[int, int] = {}
+        self._acting: list[int] = []
 
     def _require_one_size(self) -> None:
         first, *others = (agent.info for agent in self._agents)
@@ -117,6 +119,7 @@ class SkillChainAgent(Agent):
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
         modality = observations[SUBTASK][:, 0]
+        self._acting.clear()
         chosen = np.zeros(len(active), np.int64)
         for number, (agent, translation) in enumerate(zip(self._agents, self._translations)):
             turn = active & (modality == number)
@@ -127,5 +130,16 @@ class SkillChainAgent(Agent):
                         agent.take_over(self._agents[before], slot)
                     self._last[slot] = number
             if turn.any():
+                self._acting.append(number)
                 chosen[turn] = translation[np.asarray(agent.act(observations, turn), np.int64)[turn]]
         return chosen
+
+    def forgo_declaration(self) -> None:
+        for agent in self._agents:
+            agent.forgo_declaration()
+
+    def overrule(self, actions: Int64[np.ndarray, "n"]) -> None:
+        for number in self._acting:
+            own = actions[:, None] == self._translations[number]
+            # what other skills do is dropped, or replaced by their states, before this one acts again
+            self._agents[number].overrule(np.where(own.any(1), own.argmax(1), NO_ACTION))
