@@ -112,6 +112,43 @@ def test_a_tilt_estimator_learns_its_tilt_at_the_upper_end(tilt):
         assert estimator.tilt(0) == pytest.approx(tilt) == pytest.approx(reached, abs=1e-9)
     estimator.note(0, "turn_left")
     assert estimator.tilt(0) == pytest.approx(UP)
+    estimator.note(0, "look_down")
+    for action, reached in (("look_up", UP), ("turn_left", UP), ("look_down", LEVEL)):
+        estimator.overrule(0, action)
+        assert estimator.tilt(0) == pytest.approx(reached), "one action was executed, the last that is told"
+
+
+def test_looks_of_others_do_not_make_a_tilt_known():
+    estimator = TiltEstimator(LOCOBOT_ROBUSTNAV)
+    estimator.begin(0)
+    for other in ("move_forward", "look_down"):
+        estimator.note(0, "look_up")
+        estimator.overrule(0, other)
+    known = []
+    for _ in range(2):
+        estimator.note(0, "look_up")
+        known.append(estimator.knows(0))
+    assert known == [False, True], "both looks up are still to be made"
+
+
+def test_a_body_that_others_lead_knows_its_tilt():
+    task, world = get_task("robustnav-objectnav-v1"), furnished(1.0)
+    worlds = WorldCache(task.embodiment)
+    worlds.add(world)
+    agent = load_agent("frontier", task, 0)
+    batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
+    agent.attach(batch)
+    goal = ObjectGoal("Vase", closest="3")
+    batch.start([0], [Episode("one", "rooms", (2.0, 0.0, 2.0), 0.3, goal, 6.0, start_tilt=DOWN)])
+    agent.reset([Start(0, "one", "rooms", Boundary.SCENE, 0)])
+    others = ("look_down", "turn_left", "look_up", "look_up", "look_down", "look_down", "move_forward")
+    for name in others:
+        agent.act(batch.observations, np.ones(1, bool))
+        actions = np.array([task.actions.index(name)])
+        agent.overrule(actions)
+        batch.step(actions)
+    assert agent._tilt_estimator.knows(0)
+    assert agent._tilt_estimator.tilt(0) == pytest.approx(batch.simulator.bodies.tilts[0]) == DOWN
 
 
 def test_half_of_the_view():

@@ -131,6 +131,8 @@ class MappingAgent(Agent):
         moves = {self._indices[name]: move for move, name in MOVES.items()}
         for slot in np.flatnonzero(self._acted).tolist():
             self._explorers[slot].overrule(moves.get(int(actions[slot]), "arrived"))
+            if self._tilt_estimator is not None:
+                self._tilt_estimator.overrule(slot, self.task.actions[actions[slot]])
 
     def make_pose_source(self) -> PoseSource:
         """The estimator of the bodies' poses."""

@@ -21,13 +21,15 @@ class TiltEstimator:
     def __init__(self, body: Embodiment) -> None:
         self._step, (self._low, self._high) = body.tilt_angle, body.tilt_range
         self._tolerance = SHARE * half_view(body)
+        self._most = math.ceil((self._high - self._low) / self._step - 1e-6)
         self._looks: dict[int, int] = {}
         self._tilts: dict[int, float] = {}
+        self._before: dict[int, tuple[int, float]] = {}
 
     def begin(self, slot: int) -> None:
         """Begin an episode in `slot` with an unknown tilt."""
-        self._looks[slot] = math.ceil((self._high - self._low) / self._step - 1e-6)
-        self._tilts[slot] = self._high
+        self._looks[slot], self._tilts[slot] = self._most, self._high
+        self._before[slot] = self._most, self._high
 
     def knows(self, slot: int) -> bool:
         """Whether the tilt in `slot` is known."""
@@ -53,13 +55,19 @@ class TiltEstimator:
 
     def note(self, slot: int, action: str) -> None:
         """Record the next action of the body in `slot`."""
+        self._before[slot] = self._looks[slot], self._tilts[slot]
         if action not in ("look_up", "look_down"):
             return
+        ahead = 1 if action == "look_up" else -1
         if not self.knows(slot):
-            self._looks[slot] -= 1
+            self._looks[slot] = min(self._looks[slot] - ahead, self._most)
             return
-        step = self._step if action == "look_up" else -self._step
-        self._tilts[slot] = min(max(self._tilts[slot] + step, self._low), self._high)
+        self._tilts[slot] = min(max(self._tilts[slot] + ahead * self._step, self._low), self._high)
+
+    def overrule(self, slot: int, action: str) -> None:
+        """Record that `action` was executed instead of the one noted last."""
+        self._looks[slot], self._tilts[slot] = self._before[slot]
+        self.note(slot, action)
 
 
 def half_view(body: Embodiment) -> float:
