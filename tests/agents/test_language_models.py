@@ -179,6 +179,16 @@ def test_an_oracle_leaves_the_declaration_out(server):
     assert named == ["move_forward", "turn_left", "turn_right"]
 
 
+def test_it_is_told_what_was_done_in_place_of_its_actions(server):
+    server.reply = lambda body, number: choose("move_forward")
+    agent, batch = play(server, "pointnav-v1", 1)
+    agent.overrule(np.array([2, 1]))
+    agent.act(batch.observations, batch.running)
+    told = [texts(body)[-1] for body in server.asked[-2:]]
+    for name in ("turn_left", "move_forward"):
+        assert sum(f"newest at the end: {name}." in text for text in told) == 1
+
+
 def test_options_change_the_request(server):
     play(server, "pointnav-v1", 1, "&reason=true&temperature=0.5&max_tokens=99")
     body = server.asked[0]

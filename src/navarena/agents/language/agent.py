@@ -69,6 +69,7 @@ class LanguageModelAgent(Agent):
         self._pool = ThreadPoolExecutor(settings.parallel, "vlm")
         self._legal = tuple(task.actions)
         self._memories: dict[int, Memory] = {}
+        self._asked: list[int] = []
         self._costs: dict[int, dict[str, float]] = {}
         if task.declares_itself:
             self.forgo_declaration()
@@ -101,10 +102,15 @@ class LanguageModelAgent(Agent):
             self._interviewer.look(memory, own)
             system = self._interviewer.system_message(self._legal)
             questions[slot] = [system, self._interviewer.question(memory, own)]
+        self._asked = list(questions)
         for slot, name in self._decide(questions).items():
             self._memories[slot].actions.append(name)
             actions[slot] = self._task.actions.index(name)
         return actions
+
+    def overrule(self, actions: Int64[np.ndarray, "n"]) -> None:
+        for slot in self._asked:
+            self._memories[slot].actions[-1] = self._task.actions[actions[slot]]
 
     def _decide(self, questions: Mapping[int, list[dict[str, Any]]]) -> dict[int, str]:
         """Slot -> name of the chosen action; equal questions are asked once.
