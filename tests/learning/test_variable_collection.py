@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import CheckFailedError, InputError  # noqa: E402
+from navarena.learning.auxiliaries.heads import AuxiliaryHeads  # noqa: E402
 from navarena.learning.auxiliaries.settings import (  # noqa: E402
     CPC_ACTION,
     INVERSE_DYNAMICS,
@@ -27,7 +28,7 @@ from navarena.learning.trainings.updates import make_optimiser, update_ppo  # no
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from worlds import draw_navmesh, draw_scene  # noqa: E402
 
-from .made import fill_rollout, make_policy  # noqa: E402
+from .made import INPUTS, fill_rollout, make_policy  # noqa: E402
 from .test_training import PPO, ROOM, make_episodes, make_training, same, stop_after  # noqa: E402
 
 pytestmark = pytest.mark.learn
@@ -198,6 +199,20 @@ def test_slots_without_steps_are_in_no_minibatch(order):
     optimiser = make_optimiser(policy, method.optimiser)
     row = update_ppo(policy, optimiser, rollout, method, 0.0, np.random.default_rng(0))
     assert np.isfinite(list(row.values())).all() and row["gradient_norm"] > 0
+
+
+@pytest.mark.parametrize("kinds", [(), (INVERSE_DYNAMICS, CPC_ACTION)])
+def test_fewer_slots_with_steps_than_minibatches_learn_from_these(kinds):
+    method = replace(PPO.method, minibatches=4, epochs=1, auxiliaries=kinds)
+    rollout, policy = fill_rollout(make_policy(), steps=3, slots=4), make_policy()
+    if kinds:
+        policy.auxiliaries = AuxiliaryHeads(policy, kinds, INPUTS, (), 4, 0)
+    rollout.lengths = torch.tensor([3, 3, 0, 0])
+    before = {name: value.clone() for name, value in policy.state_dict().items()}
+    optimiser = make_optimiser(policy, method.optimiser)
+    row = update_ppo(policy, optimiser, rollout, method, 0.0, np.random.default_rng(0))
+    assert np.isfinite(list(row.values())).all() and row["gradient_norm"] > 0
+    assert not same(before, policy.state_dict())
 
 
 def test_claims_are_of_whole_steps():

@@ -278,7 +278,9 @@ def _run_epochs(
     rows: list[Statistics] = []
     present = torch.arange(rollout.slots)
     if rollout.lengths is not None:  # a group that reset throughout brings no steps
-        present = present[rollout.lengths.cpu() > 0]
+        some = present[rollout.lengths.cpu() > 0]
+        if len(some) >= settings.minibatches:  # else some are of nothing: all processes make as many
+            present = some
     for _ in range(settings.epochs):
         for dealt in deal_slots(len(present), settings.minibatches, order, generator):
             slots = present[dealt]
