@@ -53,7 +53,10 @@ class ForwardingAgent(Agent):
         self._inner.overrule(actions)
 
     def replace(self, chosen: Actions, executed: Actions, active: Bool[np.ndarray, "n"]) -> Actions:
-        """The `executed` actions, of which the other agent is told if they are not all what it has chosen."""
+        """The `executed` actions (N,), of which the other agent is told unless they are its `chosen` ones (N,).
+
+        active: (N,) bool, slots that count.
+        """
         if not np.array_equal(chosen[active], executed[active]):
             self._inner.overrule(executed)
         return executed
