@@ -53,9 +53,12 @@ class ForwardingAgent(Agent):
         self._inner.overrule(actions)
 
     def replace(self, chosen: Actions, executed: Actions, active: Bool[np.ndarray, "n"]) -> Actions:
-        """The `executed` actions (N,), of which the other agent is told unless they are its `chosen` ones (N,).
+        """The `executed` actions (N,), of which the other agent is told unless they are what it has `chosen`.
 
-        active: (N,) bool, slots that count.
+        Args:
+            chosen: (N,) actions of the other agent.
+            executed: (N,) actions in their place.
+            active: (N,) bool, slots that count.
         """
         if not np.array_equal(chosen[active], executed[active]):
             self._inner.overrule(executed)
