@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.view_memory import ViewMemory, ViewSettings, cut_tiles
 from navarena.agents.loading import declare_agent, load_agent
-from navarena.core.errors import InputError
+from navarena.core.errors import FileError, InputError, UnknownNameError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.episodes.encoding.encoder import GoalEncoder, unit_rows
 from navarena.tasks.catalog import get_task
@@ -136,6 +137,26 @@ def test_an_encoder_is_named_behind_the_agent():
     task = get_task("goat-v1")
     with pytest.raises(InputError, match="sees images, got 'words'"):
         load_agent("modular-cow?encoder=words", task)
-    with pytest.raises(InputError, match="expected encoder=NAME behind modular-cow"):
+    with pytest.raises(InputError, match="modular-cow as name=value, each once, got 'images'"):
         load_agent("modular-cow?images", task)
+    with pytest.raises(InputError, match="expected encoder=TEXT behind modular-cow"):
+        load_agent("modular-cow?encoder=", task)
+    with pytest.raises(UnknownNameError, match="option of modular-cow"):
+        load_agent("modular-cow?encoders=images", task)
     assert load_agent("modular-cow?encoder=images", task).finder._encoder.name == "images"
+
+
+def test_thresholds_are_calibrated(tmp_path):
+    task, path = get_task("goat-v1"), tmp_path / "thresholds.json"
+    path.write_text('{"image": 0.99}')
+    name = f"modular-cow?encoder=images&thresholds={path}"
+    assert declare_agent(name, task).model_sha256 == sha256(b'{"image": 0.99}').hexdigest()
+    agents = [load_agent(one, task) for one in ("modular-cow", name)]
+    # two images of one brightness and another pattern are like each other, but not so much
+    pattern = np.indices((64, 64)).sum(0)[..., None] % 2 * np.full(3, 20) + 190
+    shown = {"image_goal": pattern.astype(np.uint8)}
+    for agent in agents:
+        agent.reset([Start(0, "one", "hall", Boundary.EPISODE, 0)])
+    assert [see(agent, 200, shown) is None for agent in agents] == [False, True]
+    with pytest.raises(FileError, match="thresholds .* does not exist"):
+        load_agent(f"modular-cow?thresholds={tmp_path / 'none.json'}", task)

@@ -1,7 +1,7 @@
 """`modular-cow`: matches goals with all views it has seen, whatever object they show (CLIP on Wheels)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -16,8 +16,10 @@ from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
 from navarena.agents.goat.instance_aims import stay_at
+from navarena.agents.goat.search import hash_thresholds, read_thresholds
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
-from navarena.core.errors import InputError
+from navarena.agents.options import split_options
+from navarena.core.errors import InputError, require_name
 from navarena.episodes.goals import Modality
 from navarena.tasks.task import Task
 
@@ -138,22 +140,29 @@ class ModularCowAgent(MappingAgent):
         seed: of the run.
         encoder: name of one that sees images, as of `make_encoder`, or the encoder itself; None for the one
             behind the agent's name, as in modular-cow?encoder=joint:FOLDER.
-        settings: when a view is taken for the goal.
+        settings: when a view is taken for the goal; the thresholds behind the agent's name, as in
+            modular-cow?encoder=joint:FOLDER&thresholds=FILE, stand in the place of its own.
+
+    Raises FileError for missing files of encoder or thresholds.
     """
 
     encoder: ClassVar[str] = "images"
+    thresholds: ClassVar[str] = ""
+    """File of `navarena encoder calibrate`; empty without."""
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
-        """The agent of `modular-cow?encoder=NAME`; raises InputError for other options."""
-        name, _, encoder = text.partition("=")
-        if name != "encoder" or not encoder:
-            raise InputError(f"expected encoder=NAME behind modular-cow, such as joint:FOLDER, got {text!r}")
-        return type("ModularCowAgent", (cls,), {"encoder": encoder, "__doc__": cls.__doc__})
+        """The agent of `modular-cow?encoder=NAME&thresholds=FILE`; raises InputError for other options."""
+        given = split_options(text, "modular-cow")
+        for name, value in given.items():
+            require_name("option of modular-cow", name, ("encoder", "thresholds"))
+            if not value:
+                raise InputError(f"expected {name}=TEXT behind modular-cow, got {text!r}")
+        return type("ModularCowAgent", (cls,), {**given, "__doc__": cls.__doc__})
 
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
-        return (make_encoder(cls.encoder).model_sha256,)
+        return make_encoder(cls.encoder).model_sha256, hash_thresholds(cls.thresholds)
 
     def __init__(
         self,
@@ -164,4 +173,7 @@ class ModularCowAgent(MappingAgent):
     ) -> None:
         encoder = self.encoder if encoder is None else encoder
         chosen = make_encoder(encoder) if isinstance(encoder, str) else encoder
+        if self.thresholds:
+            accept = {**settings.accept, **read_thresholds(self.thresholds)}
+            settings = replace(settings, accept=MappingProxyType(accept))
         super().__init__(task, ViewFinder(task, chosen, settings), seed)

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from hashlib import sha256
-from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
@@ -18,10 +16,9 @@ from navarena.agents.goat.detection import detect
 from navarena.agents.goat.embedding_matching import EmbeddingMatcher, Images, MatchingSettings, Naming
 from navarena.agents.goat.goal_query import possible_categories, require_goal_sensors
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception
-from navarena.agents.goat.search import SearchSettings
+from navarena.agents.goat.search import SearchSettings, hash_thresholds, read_thresholds
 from navarena.agents.options import split_options
 from navarena.core.errors import InputError, require_name
-from navarena.core.files import read_bytes, read_json
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.goals import Modality
@@ -99,10 +96,7 @@ def choose_search(options: ModularGoatOptions) -> SearchSettings:
     search = PAPER_SEARCH if options.preset == "paper" else OUR_SEARCH
     if not options.thresholds:
         return search
-    remedy = "write it by: navarena encoder calibrate"
-    found: dict[Modality, float] = read_json(
-        Path(options.thresholds), "thresholds", dict[Modality, float], remedy
-    )
+    found = read_thresholds(options.thresholds)
     return replace(search, accept=MappingProxyType({**search.accept, **found}))
 
 
@@ -181,9 +175,7 @@ class ModularGoatPredictedAgent(MappingAgent):
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
         labeller, encoder = find_labeller(cls.options.segmenter), make_encoder(cls.options.encoder)
-        file = cls.options.thresholds
-        thresholds = sha256(read_bytes(Path(file), "thresholds")).hexdigest() if file else ""
-        return hash_weights(labeller), encoder.model_sha256, thresholds
+        return hash_weights(labeller), encoder.model_sha256, hash_thresholds(cls.options.thresholds)
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_goal_sensors(task)

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Float
 
 from navarena.agents.goat.goal_matching import Candidates, Matcher
+from navarena.core.files import read_bytes, read_json
 from navarena.episodes.encoding.encoder import GoalQuery
 from navarena.episodes.goals import Modality
 from navarena.mapping import Instance
@@ -45,6 +48,20 @@ class SearchSettings:
 
 USUAL_SEARCH = SearchSettings()
 """Our choices."""
+
+
+def read_thresholds(file: str) -> dict[Modality, float]:
+    """Modality -> score from which on a match is accepted, of a file of `navarena encoder calibrate`.
+
+    Raises FileError if it cannot be read.
+    """
+    remedy = "write it by: navarena encoder calibrate"
+    return read_json(Path(file), "thresholds", dict[Modality, float], remedy)
+
+
+def hash_thresholds(file: str) -> str:
+    """SHA-256 of such a file, as hexadecimal; empty for no file. Raises FileError if it cannot be read."""
+    return sha256(read_bytes(Path(file), "thresholds")).hexdigest() if file else ""
 
 
 @dataclass(frozen=True, eq=False)
