@@ -163,7 +163,7 @@ def test_what_others_put_in_place_of_its_actions_counts():
     """A turn to the left makes 50 degrees of 30: one to the right takes back most of it."""
     inner = Asked((STOP,))
     agent = CompensatingAgent(inner, TASK, 0)
-    agent.models = {"hall": identify(motions(left=math.radians(50)), SMALL_BODY)}
+    agent.models = {"hall": estimate_model(motions(left=math.radians(50)), SMALL_BODY)}
     agent.reset([Start(0, "1", "hall", Boundary.SCENE), Start(1, "2", "hall", Boundary.SCENE)])
     both = np.ones(2, bool)
     assert agent.act({}, both).tolist() == [STOP, STOP]

@@ -92,7 +92,7 @@ def test_means_and_standard_errors():
     # t-SR weighs tours by their episodes: (3 s + 1) / 4
     assert rows["mine", "t-SR"][3] == pytest.approx(0.75)
     assert rows["mine", "t-SR"][4] == pytest.approx(0.25 / np.sqrt(3))
-    assert rows["mine", "success"][3] == pytest.approx(0.75) and rows["mine", "ndtw"][4] == 0
+    assert rows["mine", "Success"][3] == pytest.approx(0.75) and rows["mine", "nDTW"][4] == 0
     assert rows["cma", "t-nDTW"] == (1, 2, 4, pytest.approx(0.2), None)
     # by episodes: (3 * 0.2 + 1) / 4
     assert rows["cma", "t-nDTW (code, by episodes)"][3] == pytest.approx(0.4)
@@ -147,7 +147,7 @@ def test_positions():
     assert [row[1:3] for row in table.rows] == [("1", 2), ("2", 1), ("3", 1)]
     assert [row[3].mean for row in table.rows] == [0.5, 0.0, 1.0]
     assert [row[4].mean for row in table.rows] == [0.25, 0.0, 0.5]
-    assert table.curves[0].label == "cma: success" and table.curves[0].x == (1, 2, 3)
+    assert table.curves[0].label == "cma: Success" and table.curves[0].x == (1, 2, 3)
 
 
 def test_maps_of_training_and_evaluation():
