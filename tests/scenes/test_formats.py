@@ -20,6 +20,7 @@ from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats import export_glb, import_mesh
 from navarena.scenes.formats.part import color_bytes
 from navarena.scenes.formats.polygons import split_polygons
+from navarena.scenes.formats.references import referenced_files
 from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.validation import validate_scene
 
@@ -150,6 +151,23 @@ def test_obj_without_its_mtl_is_plain_and_says_so(tmp_path, caplog):
     assert {m.name for m in scene.materials} == {"red", "picture"}
     assert {m.color for m in scene.materials} == {(180, 170, 150)}
     assert scene.textures == ()
+
+
+@pytest.mark.parametrize(
+    "options", ["-s 1 1 1", "-s 1.0 -o 0 0 0", "-clamp on -mm 0 1", "-blendu off\t-t 0 0"]
+)
+def test_options_of_images_of_obj(tmp_path, options):
+    Image.fromarray(np.full((2, 2, 3), 77, np.uint8)).save(tmp_path / "oak 2.png")
+    _write(tmp_path / "a.mtl", f"newmtl wood\nmap_Kd {options} oak 2.png\n")
+    path = _write(
+        tmp_path / "a.obj",
+        "mtllib a.mtl\nv 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nusemtl wood\nf 1/1 2/1 3/1\n",
+    )
+    assert (import_mesh(path).textures[0] == 77).all()
+    assert [name for name, _ in referenced_files(path)] == ["a.mtl", "oak 2.png"]
+    _write(tmp_path / "a.mtl", "newmtl wood\nmap_Kd -s 2 2 1 oak 2.png\n")
+    with pytest.raises(FileError, match="nor moved, got map_Kd '-s 2 2 1 oak 2.png'; apply -s to"):
+        import_mesh(path)
 
 
 @pytest.mark.parametrize("lines", ["mtllib a.mtl b.mtl\n", "mtllib a.mtl\nmtllib b.mtl\n"])

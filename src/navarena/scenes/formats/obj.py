@@ -20,7 +20,7 @@ from navarena.scenes.formats.part import (
     vertex_color_bytes,
 )
 from navarena.scenes.formats.polygons import cut_polygons, split_polygons
-from navarena.scenes.formats.references import material_libraries
+from navarena.scenes.formats.references import material_libraries, plain_textures
 from navarena.scenes.formats.texture_images import rgb_image
 
 _NO_GROUP = ("", "default", "off", "(null)")
@@ -72,12 +72,16 @@ def _resolver(text: str, path: Path) -> Any:
     """Finds the files that `text` refers to, all material libraries as the first, which trimesh asks for."""
     from trimesh.resolvers import FilePathResolver
 
-    known = [name for name in material_libraries(text, path.parent) if (path.parent / name).is_file()]
+    places = [path.parent / name for name in material_libraries(text, path.parent)]
+    known = [place.read_text(errors="replace") for place in places if place.is_file()]
+    libraries = plain_textures("\n".join(known)).encode()
 
     class LibraryResolver(FilePathResolver):  # type: ignore[misc]
         def get(self, name: str) -> bytes:
-            asked = known if text.partition("mtllib ")[2].startswith(name) and known else [name]
-            return b"\n".join(super(LibraryResolver, self).get(one) for one in asked)
+            if known and text.partition("mtllib ")[2].startswith(name):
+                return libraries
+            data: bytes = super().get(name)
+            return data
 
     return LibraryResolver(str(path))
 

@@ -1,5 +1,6 @@
 """The other files that a mesh file refers to, found without loading it."""
 
+import itertools
 import json
 import re
 import struct
@@ -16,6 +17,18 @@ _GLB_JSON = 0x4E4F534A
 _PLY_HEADER_BYTES = 1 << 16
 _OBJ_HEADER_BYTES = 1 << 22
 """Material libraries are named before they are used: no need to read a large file to its end."""
+
+_TEXTURE = re.compile(r"^([ \t]*map_Kd[ \t]+)(.*?)(?=[ \t\r]*$)", re.M | re.I)
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_TEXTURE_OPTIONS: dict[str, tuple[int, float | None]] = {
+    "-s": (3, 1.0),
+    "-o": (3, 0.0),
+    "-t": (3, 0.0),
+    "-mm": (2, None),
+    **dict.fromkeys(("-blendu", "-blendv", "-bm", "-cc", "-clamp", "-imfchan", "-texres"), (1, None)),
+}
+"""Options of map_Kd -> how many values they have at most, and the number that changes nothing; None where no
+value changes where the image lies."""
 
 
 def referenced_files(path: Path) -> list[tuple[str, Path]]:
@@ -60,6 +73,31 @@ def material_libraries(text: str, folder: Path) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def plain_textures(library: str) -> str:
+    """The text of a material library (.mtl) with the names of images (`map_Kd`) behind no options.
+
+    Raises FileError for options that scale or move an image.
+    """
+    return _TEXTURE.sub(lambda line: line[1] + _texture_name(line[2]), library)
+
+
+def _texture_name(text: str) -> str:
+    """The name in "-s 1 1 1 wood.png"."""
+    words = re.findall(r"\S+[ \t]*", text)
+    while words and words[0].strip().lower() in _TEXTURE_OPTIONS:
+        option, words = words[0].strip().lower(), words[1:]
+        most, kept = _TEXTURE_OPTIONS[option]
+        given = list(itertools.takewhile(_NUMBER.fullmatch, (one.strip() for one in words[:most])))
+        count = len(given) if kept is not None else most
+        if kept is not None and any(float(one) != kept for one in given):
+            raise FileError(
+                f"expected images that are neither scaled nor moved, got map_Kd {text!r}; apply "
+                f"{option} to the texture coordinates where the mesh was made"
+            )
+        words = words[count:]
+    return "".join(words)
+
+
 def _of_gltf(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         start = file.read(20)
@@ -82,7 +120,7 @@ def _of_obj(path: Path) -> Iterator[str]:
         library = path.parent / name
         if library.is_file():
             text = library.read_text(errors="replace")
-            yield from re.findall(r"^[ \t]*map_Kd[ \t]+(.*?)[ \t\r]*$", text, re.M | re.I)
+            yield from (name for _, name in _TEXTURE.findall(plain_textures(text)))
 
 
 def _of_ply(path: Path) -> Iterator[str]:
