@@ -64,8 +64,8 @@ class EvaluationSettings:
     agent: AgentName = "random"
     """Registered name (`navarena list agents`), module:Class, or in Python a class or an agent itself."""
     split: str = "mini"
-    """Split of the dataset: mini takes seconds; val and test are for results. Of an R2R file the one in its
-    name, whatever stands here."""
+    """Split of the dataset: mini takes seconds; val and test are for results. An R2R file has the one in its
+    name, and a single scene none, whatever stands here."""
     dataset: str | None = None
     """Other episodes than the protocol's own: a dataset's name, an episode file (or folder of them), or
     a mesh file (scan.ply, scan.ply?up=z&scale=0.01) or scene id in which episodes are generated."""
