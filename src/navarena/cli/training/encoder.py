@@ -36,12 +36,14 @@ class EncoderScore:
         from navarena.episodes.encoding.catalog import find_encoder
         from navarena.learning.joint.pairs import load_pairs
         from navarena.learning.joint.retrieval import RETRIEVED, score_retrieval
+        from navarena.learning.perception.houses import first_scene_ids
 
         if self.split == "train":
             raise InputError("expected houses that no encoder has learned from, got train; choose val")
         if self.houses < 1 or not self.names:
             raise InputError(f"expected encoders and at least one house, got {self.names}, {self.houses}")
         encoders = {name: find_encoder(name) for name in self.names}
+        first_scene_ids(RETRIEVED.scenes, self.split, self.houses)  # raises for too many before any is built
         pairs = []
         with console.progress(self.houses, "seeing houses", lambda: "", self.quiet) as shown:
             for number in range(self.houses):

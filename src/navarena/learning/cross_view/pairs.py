@@ -74,7 +74,7 @@ def load_view_pairs(
     Raises InputError when the split has fewer houses, SceneError as `draw_view_pairs`, StorageError when the
     cache cannot be written.
     """
-    scene_id = first_scene_ids(settings.scenes, split, number + 1)[number]
+    scene_id = first_scene_ids(settings.scenes, split, settings.houses)[number]
     body = get_body_task(protocol).embodiment
     described = repr((replace(settings, houses=1), side, body, seed))
     key = content_hash(DRAWING, scene_hash(scene_id), described)

@@ -14,6 +14,7 @@ from navarena.learning.joint.encoder import JointInfo, make_text_encoder
 from navarena.learning.joint.network import JointNetwork, contrast
 from navarena.learning.joint.pairs import HousePairs, load_pairs
 from navarena.learning.joint.settings import JointRecipe
+from navarena.learning.perception.houses import first_scene_ids
 from navarena.learning.perception.lite0 import POOLED, find_trunk
 from navarena.learning.tensors import Tensor, torch
 from navarena.learning.trainings.fitting import Fitting
@@ -38,8 +39,8 @@ class JointTraining(Fitting[JointRecipe, JointInfo]):
         super().__init__(recipe, folder, threads)
         texts, trunk = CachedEncoder(make_text_encoder(recipe.texts)), find_trunk()
         if houses is None:
-            numbers = range(recipe.pairs.houses)
-            houses = [load_pairs(recipe.pairs, "train", k, recipe.seed) for k in numbers]
+            count = len(first_scene_ids(recipe.pairs.scenes, "train", recipe.pairs.houses))
+            houses = [load_pairs(recipe.pairs, "train", k, recipe.seed) for k in range(count)]
         self._examples = Examples(houses, texts)
         if len(self._examples.owners) < recipe.batch:
             raise InputError(
