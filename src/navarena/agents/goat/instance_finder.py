@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
+from jaxtyping import Int32, UInt8
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
@@ -53,6 +54,36 @@ class Perception(ABC):
     def category_of_goal(self, slot: int) -> str:
         """The category of the current goal, whatever its modality, where it is known; else empty."""
         return ""
+
+
+def make_segmented_image(
+    view: DepthView,
+    rgb: UInt8[np.ndarray, "h w 3"],
+    segments: Int32[np.ndarray, "h w"],
+    categories: Mapping[int, str],
+    is_tracked: bool = False,
+) -> SegmentedImage:
+    """The segmented image of a depth image.
+
+    Args:
+        view: the depth image, its camera and its pose.
+        rgb: (H, W, 3) uint8 of the same camera.
+        segments: (H, W) int32, number of the segment at each pixel; 0 or less is none.
+        categories: segment -> category, "" where nobody knows.
+        is_tracked: whether segments keep their numbers from image to image.
+    """
+    return SegmentedImage(
+        segments,
+        categories,
+        rgb,
+        view.depth,
+        view.pose,
+        view.camera.hfov,
+        view.depth_range,
+        view.scale,
+        view.offset,
+        is_tracked,
+    )
 
 
 class InstanceFinder(GoalFinder):

@@ -10,7 +10,7 @@ from navarena.agents.encoders import MatcherName, make_encoder, make_matcher
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_matching import GoalMatcher
-from navarena.agents.goat.instance_finder import InstanceFinder, Perception
+from navarena.agents.goat.instance_finder import InstanceFinder, Perception, make_segmented_image
 from navarena.agents.goat.search import USUAL_SEARCH, SearchSettings
 from navarena.core.errors import InputError, require_name
 from navarena.mapping import SegmentedImage
@@ -49,17 +49,9 @@ class TrueLabels(Perception):
 
     def segment(self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView) -> SegmentedImage:
         """The images of one body, with its objects marked by their true ids."""
-        return SegmentedImage(
-            observations["instance"][..., 0],
-            self._categories[slot],
-            observations["rgb"],
-            view.depth,
-            view.pose,
-            view.camera.hfov,
-            view.depth_range,
-            view.scale,
-            view.offset,
-            is_tracked=True,
+        segments = observations["instance"][..., 0]
+        return make_segmented_image(
+            view, observations["rgb"], segments, self._categories[slot], is_tracked=True
         )
 
     def make_matcher(self) -> GoalMatcher:

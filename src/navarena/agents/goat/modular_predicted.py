@@ -15,7 +15,7 @@ from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.detection import detect
 from navarena.agents.goat.embedding_matching import EmbeddingMatcher, Images, MatchingSettings, Naming
 from navarena.agents.goat.goal_query import possible_categories, require_goal_sensors
-from navarena.agents.goat.instance_finder import InstanceFinder, Perception
+from navarena.agents.goat.instance_finder import InstanceFinder, Perception, make_segmented_image
 from navarena.agents.goat.search import SearchSettings, hash_thresholds, read_thresholds
 from navarena.agents.options import split_options
 from navarena.core.errors import InputError, require_name
@@ -132,17 +132,7 @@ class PredictedLabels(Perception):
         rgb = observations["rgb"]
         metres = np.asarray(view.metres(view.depth), np.float32)
         segments, classes = detect(self._labeller, rgb, metres)
-        return SegmentedImage(
-            segments,
-            classes,
-            rgb,
-            view.depth,
-            view.pose,
-            view.camera.hfov,
-            view.depth_range,
-            view.scale,
-            view.offset,
-        )
+        return make_segmented_image(view, rgb, segments, classes)
 
     def make_matcher(self) -> EmbeddingMatcher:
         return EmbeddingMatcher(self._encoder, self._images, self._settings, self._meanings, self._words)
