@@ -48,8 +48,9 @@ _OF_EVAL = "its rows are of `eval` ([robust agents](robust-agents.md))"
 LEFT_OUT: Mapping[str, str] = {
     "explore-only": "it never declares a goal as found; see the [curves of coverage](maps.md)",
     "frontier-adaptive": "without `--calibration-steps` it acts as `frontier` does",
+    "frontier-expert": "it teaches policies to search, and knows the goal ([maps](maps.md#agents))",
     "frontier-segmenter": "it needs a segmenter; its row is of `lite` ([maps](maps.md#results))",
-    "modular-goat": "it needs a segmenter of GOAT's names; none was trained ([perception](perception.md))",
+    "modular-goat": "it needs a segmenter of GOAT's names ([its row](goat-agents.md#modular-goat))",
     "multion-nomap-small": _OF_LITE,
     "multion-oracle-ego-map-small": _OF_LITE,
     "multion-oracle-map-small": _OF_LITE,

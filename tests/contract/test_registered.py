@@ -54,6 +54,7 @@ _ROBUSTNAV = ("robustnav-pointnav-rgb-small", "robustnav-pointnav-rgbd-small")
 FOR_SOME = {
     "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
+    "frontier-expert": ("multion objectnav goat", "expected a protocol whose goals are objects"),
     "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
     "frontier-segmenter": ("objectnav", "expected ObjectNav for this agent"),

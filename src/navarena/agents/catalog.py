@@ -11,6 +11,7 @@ AGENTS = Registry(
         "forward": "navarena.agents.simple:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
+        "frontier-expert": "navarena.agents.explorers.frontier_expert:FrontierExpertAgent",
         "frontier-odometry": "navarena.agents.explorers.frontier:OdometricFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "frontier-segmenter": "navarena.agents.explorers.recognised_goals:SegmentingFrontierAgent",

@@ -93,32 +93,24 @@ class SteeringSettings:
             )
 
 
-def steer(
+def count_turns(
     terrain: Terrain,
     path: Int64[np.ndarray, "p 2"],
     position: Float[np.ndarray, "3"],
     yaw: float,
     settings: SteeringSettings,
-) -> Move:
-    """The move that follows a path best.
+) -> int:
+    """Turns to the left before a step along a path, negative to the right; 2 pi's worth where none is open.
 
     Args:
         terrain: obstacles and costs.
-        path: (P, 2) cells of the terrain, from the body to its aim.
+        path: (P, 2) cells of the terrain, from the body to its aim, P at least 1.
         position: (3,) metres, in the frame of the terrain.
         yaw: radians.
         settings: what the body can do.
-
-    Returns:
-        "arrived" near the end of the path (and for an empty one), "blocked" where no step is open.
     """
-    if not len(path):
-        return "arrived"
     row, column = terrain.grid.coordinates_of(position).tolist()
     cell, one = terrain.grid.cell, terrain.settings
-    end = path[-1] + 0.5
-    if math.hypot(end[0] - row, end[1] - column) * cell < settings.arrival:
-        return "arrived"
     roomy = one.near_weight + one.unknown_weight
     index = farthest_in_sight(
         terrain.weights,
@@ -129,7 +121,7 @@ def steer(
         roomy,
         one.tight_weight + one.unknown_weight,
     )
-    aim = path[index] + 0.5
+    aim, half = path[index] + 0.5, round(math.pi / settings.turn)
     turns = choose_turns(
         terrain.weights,
         row,
@@ -139,10 +131,32 @@ def steer(
         float(aim[1]),
         settings.turn,
         settings.step / cell,
-        round(math.pi / settings.turn),
+        half,
         max(1, math.ceil(settings.sight / settings.step)),
         roomy,
     )
+    return int(turns) if turns <= half else 2 * half
+
+
+def steer(
+    terrain: Terrain,
+    path: Int64[np.ndarray, "p 2"],
+    position: Float[np.ndarray, "3"],
+    yaw: float,
+    settings: SteeringSettings,
+) -> Move:
+    """The move that follows a path (P, 2) best; arguments (metres, radians) as of `count_turns`.
+
+    Returns:
+        "arrived" near the end of the path (and for an empty one), "blocked" where no step is open.
+    """
+    if not len(path):
+        return "arrived"
+    row, column = terrain.grid.coordinates_of(position).tolist()
+    end = path[-1] + 0.5
+    if math.hypot(end[0] - row, end[1] - column) * terrain.grid.cell < settings.arrival:
+        return "arrived"
+    turns = count_turns(terrain, path, position, yaw, settings)
     if turns == 0:
         return "forward"
     if turns > round(math.pi / settings.turn):

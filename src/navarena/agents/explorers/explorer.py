@@ -4,23 +4,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int8, Int64
+from jaxtyping import Float, Int8, Int64
 
 from navarena.core.geometry import forward_from_yaw
 from navarena.mapping import (
     FREE,
-    Frontiers,
     MapGrid,
     Reach,
     SteeringSettings,
     Terrain,
     TerrainSettings,
     build_terrain,
-    find_frontiers,
     find_viewing_cell,
     flood_terrain,
     steer,
 )
+from navarena.mapping.frontier_choice import USUAL_FRONTIERS, FrontierChoice, FrontierSettings
 from navarena.mapping.place_graph import carry
 
 
@@ -31,11 +30,7 @@ class ExplorerSettings:
     Attributes:
         terrain: how its map becomes a terrain.
         steering: its steps and turns.
-        min_frontiers: least cells of a frontier; the next number holds when no such frontier is left.
-        loyalty: factor of the cost of the frontier chosen before, so that the body does not oscillate between
-            two equal ones.
-        patience: steps near one frontier, after which it is left alone.
-        nearness: metres that are near, for that.
+        frontiers: which frontier it goes to.
         first_turns: turns to the left with which an episode begins.
         stillness: moves without leaving the place, after which the body breaks free.
         resignation: moves without a frontier, after which it gives its map up and begins anew: on stairs,
@@ -44,10 +39,7 @@ class ExplorerSettings:
 
     terrain: TerrainSettings
     steering: SteeringSettings
-    min_frontiers: tuple[int, ...] = (8, 4, 2)
-    loyalty: float = 0.6
-    patience: int = 14
-    nearness: float = 0.7
+    frontiers: FrontierSettings = USUAL_FRONTIERS
     first_turns: int = 10
     stillness: int = 16
     resignation: int = 30
@@ -86,17 +78,16 @@ class Explorer:
 
     Attributes:
         is_done: whether no frontier was left at the last look.
+        frontiers: which one it goes to.
     """
 
     def __init__(self, settings: ExplorerSettings, generator: np.random.Generator) -> None:
         self.settings = settings
         self.is_done = False
+        self.frontiers = FrontierChoice(settings.frontiers)
         self._generator = generator
         self._turns_left = settings.first_turns
         self._bumps: list[Float[np.ndarray, 3]] = []
-        self._left_alone: list[Float[np.ndarray, 3]] = []
-        self._target: Float[np.ndarray, 3] | None = None
-        self._waits = 0
         self._last: tuple[Float[np.ndarray, 3], str] | None = None
         self._escape: list[str] = []
         self._failures = 0
@@ -117,25 +108,18 @@ class Explorer:
         """Discard plans after the map was cleared, and look around."""
         self.look_around()
         self._bumps.clear()
-        self._left_alone.clear()
+        self.frontiers.begin_anew()
         self._escape.clear()
-        self._target, self._idle, self._still = None, 0, 0
+        self._idle = self._still = 0
 
     def look_around(self) -> None:
         """Turn once around before it explores on."""
         self._turns_left = round(2 * math.pi / self.settings.steering.turn)
 
-    def leave_alone(self) -> None:
-        """Exclude the frontier that is explored now, because nothing new was seen for long."""
-        if self._target is not None:
-            self._left_alone.append(self._target)
-
     def change_frame(self, frame: Float[np.ndarray, "3"]) -> None:
         """Change the map frame; the previous one has the pose `frame` (3,) in it (see place graphs)."""
         self._bumps = list(carry(frame, np.array(self._bumps).reshape(-1, 3)))
-        self._left_alone = list(carry(frame, np.array(self._left_alone).reshape(-1, 3)))
-        if self._target is not None:
-            self._target = carry(frame, self._target[None])[0]
+        self.frontiers.change_frame(frame)
         if self._last is not None:
             self._last = (carry(frame, self._last[0][None])[0], self._last[1])
 
@@ -222,70 +206,29 @@ class Explorer:
 
     def _explore(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
         """A move towards the frontier that is cheapest to reach."""
-        frontiers = self._list_frontiers(terrain, reach)
+        frontiers = self.frontiers.list(terrain, reach)
         self.is_done = not len(frontiers.costs)
         if self.is_done:
             return self._wander(terrain, reach, position, yaw)
         self._idle = 0
-        chosen = self._choose_frontier(terrain, frontiers)
-        cell = frontiers.cells[chosen]
-        self._target = terrain.grid.centers_of(cell)
-        self._count_waits(position)
+        cell = self.frontiers.choose(terrain, frontiers, position)
         move = steer(terrain, reach.path_to(*cell.tolist()), position, yaw, self.settings.steering)
-        return self._face(yaw, self._target - position) if move == "arrived" else move
-
-    def _list_frontiers(self, terrain: Terrain, reach: Reach) -> Frontiers:
-        """Frontiers worth a visit: large ones, else small ones, else those left alone before."""
-        barred = self._barred(terrain)
-        for min_cells in self.settings.min_frontiers:
-            frontiers = find_frontiers(terrain, reach, min_cells, barred)
-            if len(frontiers.costs):
-                return frontiers
-        return frontiers
-
-    def _barred(self, terrain: Terrain) -> Bool[np.ndarray, "a b"]:
-        """(A, B) bool: cells around the frontiers that were left alone."""
-        barred = np.zeros(terrain.states.shape, bool)
-        reach = math.ceil(0.5 / terrain.grid.cell)
-        for place in self._left_alone:
-            row, column = terrain.grid.cells_of(place).tolist()
-            top, left = max(0, row - reach), max(0, column - reach)
-            barred[top : max(0, row + reach + 1), left : max(0, column + reach + 1)] = True
-        return barred
-
-    def _choose_frontier(self, terrain: Terrain, frontiers: Frontiers) -> int:
-        costs = frontiers.costs.astype(float)
-        if self._target is not None:
-            places = terrain.grid.centers_of(frontiers.cells)
-            apart = np.hypot(places[:, 0] - self._target[0], places[:, 2] - self._target[2])
-            if apart.min() < self.settings.nearness:
-                costs[apart.argmin()] *= self.settings.loyalty
-        return int(np.argmin(costs))
-
-    def _count_waits(self, position: Float[np.ndarray, "3"]) -> None:
-        """Leave a frontier alone that the body has been near to for too long."""
-        if self._target is None:
-            return
-        near = math.hypot(*(self._target - position)[[0, 2]]) < self.settings.nearness
-        self._waits = self._waits + 1 if near else 0
-        if self._waits > self.settings.patience:
-            self._left_alone.append(self._target)
-            self._waits = 0
+        return self._face(yaw, terrain.grid.centers_of(cell) - position) if move == "arrived" else move
 
     def _wander(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
         """A move towards a random place that can be reached; it is kept until it is near."""
-        target = self._target
-        if target is None or math.hypot(*(target - position)[[0, 2]]) < self.settings.nearness:
+        target = self.frontiers.target
+        if target is None or self.frontiers.is_near(position):
             open_cells = np.argwhere((reach.costs > 0) & (terrain.states == FREE))
             if not len(open_cells):
                 return "blocked"
             target = terrain.grid.centers_of(open_cells[self._generator.integers(len(open_cells))])
-            self._target = target
+            self.frontiers.target = target
         cell = terrain.grid.cells_of(target)
         path = reach.path_to(*cell.tolist()) if terrain.grid.contains(cell) else np.zeros((0, 2), np.int64)
         move = steer(terrain, path, position, yaw, self.settings.steering)
         if move == "arrived":
-            self._target = None
+            self.frontiers.target = None
             return "left"
         return move
 

@@ -337,7 +337,7 @@ class PlaceFinder(CylinderFinder):
         """If nothing is left to explore here, go to the nearest place with frontiers."""
         graph, explorer = memory.graph, self._agent.explorer(slot)
         if memory.stale > STALE:
-            explorer.leave_alone()
+            explorer.frontiers.leave_alone()
             memory.stale = 0
         if memory.target is not None:
             memory.waits += 1
@@ -370,7 +370,8 @@ class PlaceFinder(CylinderFinder):
         if memory.level + 1 < len(LEVELS):
             memory.level += 1
             explorer.is_done = False
-            explorer.settings = replace(explorer.settings, min_frontiers=LEVELS[: memory.level + 1])
+            choice = explorer.frontiers
+            choice.settings = replace(choice.settings, min_cells=LEVELS[: memory.level + 1])
         return None
 
     def _follow(self, graph: PlaceGraph, number: int) -> Aim:

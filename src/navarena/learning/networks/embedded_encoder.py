@@ -25,6 +25,7 @@ def _turn_goal(values: Tensor) -> Tensor:
 NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
     "pointgoal_with_gps_compass": (3, _turn_goal),
     "pointgoal": (2, lambda values: values),
+    "frontier_direction": (3, _turn_goal),
     "gps": (2, lambda values: values),
     "compass": (2, lambda values: torch.cat((values.cos(), values.sin()), 1)),
 }

@@ -15,6 +15,7 @@ GOAL_SENSORS = Registry(
     "goal sensor",
     {
         "current_subtask": "navarena.tasks.sensors.lifelong_goal:CurrentSubtask",
+        "frontier_direction": "navarena.tasks.sensors.frontier_direction:FrontierDirection",
         "goal_distance": "navarena.tasks.sensors.progress:GoalDistance",
         "goal_map": "navarena.tasks.sensors.goal_map:GoalMap",
         "goal_map_predicted": "navarena.tasks.sensors.goal_map:PredictedGoalMap",

@@ -103,14 +103,8 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
         )
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        kept = self._kept(simulator, state)
-        maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
         bodies = simulator.mapped_bodies
-        if self.lifetime != "known":
-            camera, depths = simulator.observer.image("depth")
-            poses = world_from_camera(bodies, camera)
-            maps.update(depths, camera, poses, bodies.positions[:, 1], placed & bodies.unseen)
-        slots = np.flatnonzero(placed)
+        maps, slots = self._update(simulator, state)
         if self.lifetime == "known":
             for slot in slots.tolist():
                 self._show_known(simulator, slot, out)
@@ -121,6 +115,17 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
             out[slots] = self._crop(
                 scores, places, maps.grid(0), bodies.yaws[slots], slots * layers + maps.layer[slots]
             )
+
+    def _update(self, simulator: Simulator, state: TaskState) -> tuple[OccupancyMaps, Int64[np.ndarray, "k"]]:
+        """The maps, with what the bodies see now (but for known ones), and the (K,) slots with bodies."""
+        kept = self._kept(simulator, state)
+        maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
+        if self.lifetime != "known":
+            bodies = simulator.mapped_bodies
+            camera, depths = simulator.observer.image("depth")
+            poses = world_from_camera(bodies, camera)
+            maps.update(depths, camera, poses, bodies.positions[:, 1], placed & bodies.unseen)
+        return maps, np.flatnonzero(placed)
 
     def _show_known(self, simulator: Simulator, slot: int, out: UInt8[np.ndarray, "n w w 1"]) -> None:
         """Write the window of one slot into a map that was made beforehand."""
