@@ -205,7 +205,7 @@ def test_what_cannot_adapt_says_so(trained, plain):
     for options, kind, words in (
         ("adapt=cpc", InputError, "expected adapt=ap or adapt=rp"),
         ("rate=0.1", InputError, "expected adapt=ap or adapt=rp"),
-        ("adapt=ap&rate=fast", InputError, "expected numbers and true or false"),
+        ("adapt=ap&rate=fast", InputError, "option rate: expected a number, got 'fast'"),
         ("adapt=ap&rate=2", InputError, "expected a rate of 0 to 1"),
         ("adapt=ap&steps=0", InputError, "steps from 1"),
         ("adapt=rp&per_episode=true&keep=x", InputError, "no keep with per_episode"),

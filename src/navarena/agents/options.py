@@ -1,6 +1,11 @@
 """Options behind an agent's name, as in `modular-goat?naming=closed&images=joint`."""
 
+from typing import TypeVar
+
 from navarena.core.errors import InputError
+from navarena.tasks.options import read_options
+
+OptionsType = TypeVar("OptionsType")
 
 
 def split_options(text: str, agent: str) -> dict[str, str]:
@@ -15,3 +20,8 @@ def split_options(text: str, agent: str) -> dict[str, str]:
             raise InputError(f"expected options of {agent} as name=value, each once, got {part!r}")
         options[name] = value
     return options
+
+
+def read_agent_options(kind: type[OptionsType], text: str, agent: str) -> OptionsType:
+    """The options of the frozen dataclass `kind` behind `agent`; raises as split_options and read_options."""
+    return read_options(kind, split_options(text, agent), agent)

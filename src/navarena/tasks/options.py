@@ -78,16 +78,15 @@ def require_positive(options: RunOptions, *names: str) -> None:
             raise InputError(f"expected a positive {name}, got {value:g}")
 
 
-def read_options(kind: type[OptionsType], texts: Mapping[str, str]) -> OptionsType:
-    """Options of the frozen dataclass `kind` from their texts in an id.
+def read_options(kind: type[OptionsType], texts: Mapping[str, str], owner: str = "") -> OptionsType:
+    """Options of the frozen dataclass `kind` from their texts in an id, or behind the agent `owner`.
 
-    Raises UnknownNameError for an unknown name, InputError for a value that does not fit.
+    Raises UnknownNameError for an unknown name or choice, InputError for a value that does not fit.
     """
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     hints = get_type_hints(kind)
-    values = {
-        require_name("option", name, known): _read(name, text, hints[name]) for name, text in texts.items()
-    }
+    what = f"option of {owner}" if owner else "option"
+    values = {require_name(what, name, known): _read(name, text, hints[name]) for name, text in texts.items()}
     return kind(**values)
 
 
@@ -101,6 +100,8 @@ def _read(name: str, text: str, kind: Any) -> Any:
         raise InputError(f"option {name}: expected {_WORDS.get(kind, kind)}, got {text!r}") from error
     if isinstance(value, float) and not isfinite(value):
         raise InputError(f"option {name}: expected a finite number, got {text!r}")
+    if value == "":
+        raise InputError(f"option {name}: expected a text, got none; leave it out")
     return value
 
 

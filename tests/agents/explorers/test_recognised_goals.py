@@ -90,7 +90,7 @@ def test_agents_say_what_they_need(monkeypatch):
     assert isinstance(agent, SegmentingFrontierAgent) and not declare_agent("frontier-segmenter").privileged
     assert set(agent.sensors) == {"depth", "gps", "compass", "objectgoal", "semantic_predicted:named:"}
     for name, kind, words in (
-        ("frontier-segmenter?segmenter=", InputError, "expected segmenter=DIR"),
+        ("frontier-segmenter?segmenter=", InputError, "option segmenter: expected a text"),
         ("frontier-segmenter?segmentor=x", UnknownNameError, "segmenter"),
         ("frontier-segmenter", InputError, SEGMENTER_VARIABLE),
     ):

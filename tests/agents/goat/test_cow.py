@@ -139,7 +139,7 @@ def test_an_encoder_is_named_behind_the_agent():
         load_agent("modular-cow?encoder=words", task)
     with pytest.raises(InputError, match="modular-cow as name=value, each once, got 'images'"):
         load_agent("modular-cow?images", task)
-    with pytest.raises(InputError, match="expected encoder=TEXT behind modular-cow"):
+    with pytest.raises(InputError, match="option encoder: expected a text, got none"):
         load_agent("modular-cow?encoder=", task)
     with pytest.raises(UnknownNameError, match="option of modular-cow"):
         load_agent("modular-cow?encoders=images", task)

@@ -1,6 +1,7 @@
 """`frontier-segmenter`: the frontier agent for ObjectNav that knows objects by what a segmenter predicts."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,8 @@ from navarena.agents.explorers.frontier import FrontierAgent
 from navarena.agents.explorers.goal_finders import GoalFinder, ObjectFinder, SeenObject, thin
 from navarena.agents.explorers.sightings import DepthView, project
 from navarena.agents.explorers.visible_goals import VisibleFinder
-from navarena.core.errors import InputError, require_name
+from navarena.agents.options import read_agent_options
+from navarena.core.errors import InputError
 from navarena.mapping.evidence import USUAL_EVIDENCE, Evidence, EvidenceSettings
 from navarena.mapping.labellers import find_labeller, hash_weights
 from navarena.tasks.batch import NavigationBatch
@@ -109,6 +111,17 @@ class RecognisedVisibleFinder(RecognisedFinder, VisibleFinder):
         self.note_near(slot, self.masks(slot, observations, view), view)
 
 
+@dataclass(frozen=True)
+class SegmenterOptions:
+    """Options of `frontier-segmenter?NAME=VALUE`.
+
+    Attributes:
+        segmenter: folder or name of the labeller; empty for $NAVARENA_SEGMENTER.
+    """
+
+    segmenter: str = ""
+
+
 class SegmentingFrontierAgent(FrontierAgent):
     """Frontier agent for ObjectNav whose segmenter predicts what it sees, in the place of true labels.
 
@@ -119,24 +132,21 @@ class SegmentingFrontierAgent(FrontierAgent):
 
     privileged = False
     privileged_inputs = ()
-    segmenter: ClassVar[str] = ""
+    options: ClassVar[SegmenterOptions] = SegmenterOptions()
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
-        name, _, value = text.partition("=")
-        require_name("option of frontier-segmenter", name, ["segmenter"])
-        if not value:
-            raise InputError(f"expected segmenter=DIR behind frontier-segmenter, got {text!r}")
-        return type("SegmentingFrontierAgent", (cls,), {"segmenter": value, "__doc__": cls.__doc__})
+        options = read_agent_options(SegmenterOptions, text, "frontier-segmenter")
+        return type("SegmentingFrontierAgent", (cls,), {"options": options, "__doc__": cls.__doc__})
 
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
-        return (hash_weights(find_labeller(cls.segmenter)),)
+        return (hash_weights(find_labeller(cls.options.segmenter)),)
 
     def make_finder(self, task: Task) -> GoalFinder:
         """The goal finder that gathers what the segmenter predicts; raises InputError for other tasks."""
         if isinstance(task, ObjectNavRobothor):
-            return RecognisedVisibleFinder(task, self.segmenter)
+            return RecognisedVisibleFinder(task, self.options.segmenter)
         if isinstance(task, ObjectNav):
-            return RecognisedFinder(task, self.segmenter)
+            return RecognisedFinder(task, self.options.segmenter)
         raise InputError(f"expected ObjectNav for this agent, got {task.protocol_id!r}; use frontier")

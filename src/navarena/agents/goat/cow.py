@@ -18,8 +18,8 @@ from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
 from navarena.agents.goat.instance_aims import stay_at
 from navarena.agents.goat.search import hash_thresholds, read_thresholds
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
-from navarena.agents.options import split_options
-from navarena.core.errors import InputError, require_name
+from navarena.agents.options import read_agent_options
+from navarena.core.errors import InputError
 from navarena.episodes.goals import Modality
 from navarena.tasks.task import Task
 
@@ -52,6 +52,19 @@ class CowSettings:
 
 USUAL_COW = CowSettings()
 """Our choices."""
+
+
+@dataclass(frozen=True)
+class CowOptions:
+    """Options of `modular-cow?NAME=VALUE&...`.
+
+    Attributes:
+        encoder: name of an encoder that sees images.
+        thresholds: file of `navarena encoder calibrate`, in the place of our thresholds; empty without.
+    """
+
+    encoder: str = "images"
+    thresholds: str = ""
 
 
 @dataclass
@@ -146,23 +159,17 @@ class ModularCowAgent(MappingAgent):
     Raises FileError for missing files of encoder or thresholds.
     """
 
-    encoder: ClassVar[str] = "images"
-    thresholds: ClassVar[str] = ""
-    """File of `navarena encoder calibrate`; empty without."""
+    options: ClassVar[CowOptions] = CowOptions()
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
         """The agent of `modular-cow?encoder=NAME&thresholds=FILE`; raises InputError for other options."""
-        given = split_options(text, "modular-cow")
-        for name, value in given.items():
-            require_name("option of modular-cow", name, ("encoder", "thresholds"))
-            if not value:
-                raise InputError(f"expected {name}=TEXT behind modular-cow, got {text!r}")
-        return type("ModularCowAgent", (cls,), {**given, "__doc__": cls.__doc__})
+        options = read_agent_options(CowOptions, text, "modular-cow")
+        return type("ModularCowAgent", (cls,), {"options": options, "__doc__": cls.__doc__})
 
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
-        return make_encoder(cls.encoder).model_sha256, hash_thresholds(cls.thresholds)
+        return make_encoder(cls.options.encoder).model_sha256, hash_thresholds(cls.options.thresholds)
 
     def __init__(
         self,
@@ -171,9 +178,9 @@ class ModularCowAgent(MappingAgent):
         encoder: str | GoalEncoder | None = None,
         settings: CowSettings = USUAL_COW,
     ) -> None:
-        encoder = self.encoder if encoder is None else encoder
+        encoder = self.options.encoder if encoder is None else encoder
         chosen = make_encoder(encoder) if isinstance(encoder, str) else encoder
-        if self.thresholds:
-            accept = {**settings.accept, **read_thresholds(self.thresholds)}
+        if self.options.thresholds:
+            accept = {**settings.accept, **read_thresholds(self.options.thresholds)}
             settings = replace(settings, accept=MappingProxyType(accept))
         super().__init__(task, ViewFinder(task, chosen, settings), seed)

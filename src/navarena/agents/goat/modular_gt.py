@@ -1,7 +1,8 @@
 """`modular-goat-gt`: Modular GOAT with true labels and categories of goals, the paper's "GT-Sem"."""
 
 from collections.abc import Mapping
-from typing import ClassVar, get_args
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_matching import GoalMatcher
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception, make_segmented_image
 from navarena.agents.goat.search import USUAL_SEARCH, SearchSettings
-from navarena.core.errors import InputError, require_name
+from navarena.agents.options import read_agent_options
+from navarena.core.errors import InputError
 from navarena.mapping import SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.goat import GoatState
@@ -20,6 +22,17 @@ from navarena.tasks.task import Task, require_state
 
 OVERLOOKED = frozenset(("floor", "ceiling", "wall"))
 """Structure that is no goal and distinguishes no place."""
+
+
+@dataclass(frozen=True)
+class TrueGoatOptions:
+    """Options of `modular-goat-gt?NAME=VALUE`.
+
+    Attributes:
+        matcher: whose keypoints of images are compared, "sift" or the learned ones of "xfeat" (extra xfeat).
+    """
+
+    matcher: MatcherName = "sift"
 
 
 class TrueLabels(Perception):
@@ -91,15 +104,12 @@ class ModularGoatGtAgent(MappingAgent):
         "category of the goal",
     )
 
-    matcher: ClassVar[MatcherName] = "sift"
+    options: ClassVar[TrueGoatOptions] = TrueGoatOptions()
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
-        name, _, value = text.partition("=")
-        require_name("option of modular-goat-gt", name, ["matcher"])
-        if value not in get_args(MatcherName):
-            raise InputError(f"expected matcher=sift|xfeat behind modular-goat-gt, got {text!r}")
-        return type("ModularGoatGtAgent", (cls,), {"matcher": value, "__doc__": cls.__doc__})
+        options = read_agent_options(TrueGoatOptions, text, "modular-goat-gt")
+        return type("ModularGoatGtAgent", (cls,), {"options": options, "__doc__": cls.__doc__})
 
     def __init__(self, task: Task, seed: int = 0, settings: SearchSettings = USUAL_SEARCH) -> None:
-        super().__init__(task, InstanceFinder(task, TrueLabels(self.matcher), settings), seed)
+        super().__init__(task, InstanceFinder(task, TrueLabels(self.options.matcher), settings), seed)

@@ -1,11 +1,10 @@
 """`modular-goat`: Modular GOAT on predictions of a segmenter and of a joint space of texts and images."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-import msgspec
 import numpy as np
 
 from navarena.agents.agent import Agent
@@ -18,13 +17,14 @@ from navarena.agents.goat.goal_query import possible_categories, require_goal_se
 from navarena.agents.goat.instance_finder import InstanceFinder, Perception, make_segmented_image
 from navarena.agents.goat.search import SearchSettings, hash_thresholds, read_thresholds
 from navarena.agents.options import split_options
-from navarena.core.errors import InputError, require_name
+from navarena.core.errors import InputError
 from navarena.episodes.encoding.cached import CachedEncoder
 from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.goals import Modality
 from navarena.episodes.goat.names import names_of_split
 from navarena.mapping import SegmentedImage
 from navarena.mapping.labellers import Labeller, find_labeller, hash_weights
+from navarena.tasks.options import read_options
 from navarena.tasks.task import Task
 
 OUR_SEARCH = SearchSettings(
@@ -71,24 +71,12 @@ class ModularGoatOptions:
     thresholds: str = ""
 
 
-def read_options(text: str) -> ModularGoatOptions:
+def read_goat_options(text: str) -> ModularGoatOptions:
     """The options in NAME=VALUE&NAME=VALUE; raises UnknownNameError, and InputError for other values."""
     given = split_options(text, "modular-goat")
-    choices = {
-        "naming": get_args(Naming),
-        "images": get_args(Images),
-        "matcher": get_args(MatcherName),
-        "preset": get_args(Preset),
-    }
-    for name, value in given.items():
-        require_name("option of modular-goat", name, [one.name for one in fields(ModularGoatOptions)])
-        if not value or (name in choices and value not in choices[name]):
-            raise InputError(
-                f"expected {name}={'|'.join(choices.get(name, ('TEXT',)))} behind modular-goat, got {value!r}"
-            )
     if given.get("preset") == "paper":
         given.setdefault("images", "count")
-    return msgspec.convert(given, ModularGoatOptions)
+    return read_options(ModularGoatOptions, given, "modular-goat")
 
 
 def choose_search(options: ModularGoatOptions) -> SearchSettings:
@@ -159,7 +147,7 @@ class ModularGoatPredictedAgent(MappingAgent):
 
     @classmethod
     def with_options(cls, text: str) -> type[Agent]:
-        members = {"options": read_options(text), "__doc__": cls.__doc__}
+        members = {"options": read_goat_options(text), "__doc__": cls.__doc__}
         return type("ModularGoatPredictedAgent", (cls,), members)
 
     @classmethod

@@ -87,4 +87,4 @@ def read_settings(text: str) -> LanguageModelSettings:
     Raises UnknownNameError for an unknown name, InputError for a value that does not fit, or one given twice.
     """
     given = split_options(text, "vlm") if text else {}
-    return read_options(LanguageModelSettings, {name: unquote(value) for name, value in given.items()})
+    return read_options(LanguageModelSettings, {name: unquote(value) for name, value in given.items()}, "vlm")

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from navarena.agents.agent import Boundary, EpisodeStarts, Start
-from navarena.core.errors import FileError, InputError, require_name
+from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations
 from navarena.learning.auxiliaries.settings import Auxiliary
@@ -25,6 +25,7 @@ from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.storage import Fragment
 from navarena.learning.tensors import Tensor, Tree, safetensors, torch
 from navarena.tasks.calibration_env import CalibrationEnv
+from navarena.tasks.options import read_options
 
 KINDS = {"ap": "inverse_dynamics", "rp": "rotation"}
 """Word -> the auxiliary loss: action prediction, rotation prediction."""
@@ -86,14 +87,9 @@ OPTIONS = tuple(one.name for one in fields(AdaptationSettings))
 
 def read_settings(options: Mapping[str, str]) -> AdaptationSettings:
     """The settings that `options` (word -> text) name; raises UnknownNameError and InputError."""
-    for name in options:
-        require_name("option of an adaptation", name, OPTIONS)
     if options.get("adapt") not in KINDS:
         raise InputError(f"expected adapt=ap or adapt=rp behind the checkpoint, got {dict(options)}")
-    try:
-        return msgspec.convert(dict(options), AdaptationSettings, strict=False)
-    except msgspec.ValidationError as error:
-        raise InputError(f"expected numbers and true or false for an adaptation, got {error}") from error
+    return read_options(AdaptationSettings, options, "an adaptation")
 
 
 class Adapter:
