@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from navarena.core.errors import FileError, InputError, StorageError
 from navarena.evaluation.records.episode_table import make_table
 from navarena.evaluation.records.journal import (
+    GoalsRecord,
     Row,
     encode_rows,
     journal_path,
@@ -138,6 +139,16 @@ def test_actions_that_no_protocol_has_are_damage(actions):
     assert good["actions"].to_pylist() == [[1, 0], []]
     with pytest.raises(FileError, match=r"^the journal is damaged .*; restore it, or evaluate again$"):
         make_table([make_row(0, actions=actions)], ["success"])
+
+
+@pytest.mark.parametrize(
+    "changed", [{"steps": 2**31}, {"goals": GoalsRecord(legs=[], found_after=[-(10**18)], walked=[])}]
+)
+def test_counts_beyond_32_bits_are_damage(changed):
+    with pytest.raises(
+        FileError, match=r"^the journal is damaged .*too large.*; restore it, or evaluate again$"
+    ):
+        make_table([make_row(0, **changed)], ["success"])
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):

@@ -30,8 +30,9 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
         pq.write_table(make_table(rows, metrics), temporary, compression="zstd")
 
 
+@translate_damage("the journal", "restore it, or evaluate again")
 def make_table(rows: Sequence[Row], metrics: Sequence[str]) -> Any:
-    """The pyarrow.Table of `rows` with the columns above; raises FileError where actions are of two kinds."""
+    """The pyarrow.Table of `rows` with the columns above; raises FileError for what no column can hold."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {
@@ -55,8 +56,7 @@ def make_table(rows: Sequence[Row], metrics: Sequence[str]) -> Any:
     if any(row.tour is not None for row in rows):
         for name in ("tour_id", "position", "oracle_goal", "oracle_start"):
             columns[name] = pa.array([None if row.tour is None else getattr(row.tour, name) for row in rows])
-    with translate_damage("the journal", "restore it, or evaluate again"):
-        columns["actions"] = _actions_column([row.actions for row in rows])
+    columns["actions"] = _actions_column([row.actions for row in rows])
     columns["error"] = pa.array([last_line(row.traceback) for row in rows], pa.string())
     return pa.table(columns)
 
