@@ -15,6 +15,7 @@ from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.analyses.backtracking import SightWatcher, analyse_backtracking, find_turns
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets, cut_run
 from navarena.evaluation.analyses.goat import analyse_lifelong
+from navarena.metrics.statistics import wilson_interval
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.goat import Goat
 from navarena.tasks.protocols.multi_on import MultiOn3
@@ -144,6 +145,10 @@ def test_what_was_seen_before_its_turn(tmp_path):
     assert (goal, count, seen.mean, seen.n, unseen.mean, unseen.n) == (2, 6, 2 / 3, 3, 2 / 3, 3)
     assert gain.mean == 0 and gain.low == -gain.high < 0 and gain.n == 3
     assert [row[1] for row in table.rows] == [2, 3, "all"]
+    pooled = analyse_backtracking([replace(one, rows=one.rows * 2)], lambda _: benchmark)
+    count, seen, _, gain = pooled.rows[0][2:]
+    assert (count, seen.n, gain.n) == (12, 6, 6)  # of two equal seeds: as sure as of one
+    assert (seen.low, seen.high) == pytest.approx(wilson_interval(2, 3))
     broken = replace(one, rows=(tuple(replace_fields(row, status="crashed") for row in one.rows[0]),))
     again = find_turns(broken, benchmark)
     assert len(again) == len(turns) and not any(turn.found for turn in again)

@@ -20,7 +20,7 @@ from navarena.evaluation.analyses.contestants import Contestant, describe_rules
 from navarena.evaluation.records.journal import GoalsRecord, Row
 from navarena.evaluation.records.record import hash_record
 from navarena.evaluation.records.results import ANALYSES_FOLDER
-from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
+from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted, why_missing
 
 Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
 """How the cells of a column read: words; whole numbers; numbers with one digit; shares in per cent; scores
@@ -169,9 +169,20 @@ def _read_analysis(path: Path) -> Analysis:
     return analysis
 
 
-def estimate_share(hits: Sequence[bool]) -> Estimate | None:
-    """The share of `hits` with Wilson's interval; None of nothing."""
-    return estimate_rate(np.array(hits, np.float64)) if len(hits) else None
+def estimate_shares(
+    rows: Sequence[Row], shares: Sequence[float], generator: np.random.Generator
+) -> Estimate | None:
+    """Mean of the shares, in [0, 1], of `rows`; None of nothing. All rows of one episode are one unit."""
+    if not rows:
+        return None
+    own: dict[tuple[str, str], list[float]] = {}
+    for row, share in zip(rows, shares, strict=True):
+        own.setdefault((row.scene_id, row.episode_id), []).append(share)
+    means = np.array([np.mean(found) for found in own.values()])
+    if len(own) == len(rows) and np.isin(means, (0.0, 1.0)).all():
+        return estimate_rate(means)
+    weights, scenes = np.array([len(found) for found in own.values()], float), [scene for scene, _ in own]
+    return estimate_weighted(means, weights, scenes, generator)
 
 
 def require_goals(row: Row) -> GoalsRecord:

@@ -11,14 +11,15 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share, require_goals
+from navarena.core.seeding import make_generator
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_shares, require_goals
 from navarena.evaluation.analyses.contestants import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.running.replay import execute_actions
 from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
-from navarena.metrics.statistics import subtract_estimates
+from navarena.metrics.statistics import Estimate, subtract_estimates
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.task import require_state
@@ -29,11 +30,13 @@ class Turn:
     """A goal that became current.
 
     Attributes:
+        row: of its episode.
         place: from 2 on; the first goal's turn comes with the start.
         seen: whether it had been seen before the FOUND of the goal before it.
         found: whether it was found.
     """
 
+    row: Row
     place: int
     seen: bool
     found: bool
@@ -89,7 +92,7 @@ def find_turns(
                 raise InputError(f"expected episodes of MultiON, got one of {type(track).__name__}")
             seen = seen_before_turn(track, np.array(watcher.seen.pop(row.episode_id), bool))
             found = 0 if row.failed else len(track.found_after)
-            turns += [Turn(place, bool(one), place <= found) for place, one in enumerate(seen, start=2)]
+            turns += [Turn(row, place, bool(one), place <= found) for place, one in enumerate(seen, start=2)]
             on_episode()
     return turns
 
@@ -113,9 +116,10 @@ def analyse_backtracking(
         benchmark = open_benchmark(one)
         turns = find_turns(one, benchmark, on_episode)
         for place in sorted({turn.place for turn in turns}):
-            rows.append((one.label, place, *_compare_turns([one for one in turns if one.place == place])))
+            own = [turn for turn in turns if turn.place == place]
+            rows.append((one.label, place, *_compare_turns(own, one.identity)))
         if len({turn.place for turn in turns}) > 1:
-            rows.append((one.label, "all", *_compare_turns(turns)))
+            rows.append((one.label, "all", *_compare_turns(turns, one.identity)))
     return Analysis(
         "backtracking",
         "Goals that had been seen before their turn",
@@ -131,12 +135,19 @@ def analyse_backtracking(
         (
             "Seen: within 79 degrees and 5 m and not hidden, before the FOUND of the goal before it.",
             "A goal's turn comes when the one before it was found; the others are not counted.",
+            "All turns of one episode, over its goals and training seeds, are one unit of the intervals.",
         ),
     )
 
 
-def _compare_turns(turns: Sequence[Turn]) -> tuple[Cell, ...]:
-    seen = estimate_share([turn.found for turn in turns if turn.seen])
-    unseen = estimate_share([turn.found for turn in turns if not turn.seen])
+def _compare_turns(turns: Sequence[Turn], identity: str) -> tuple[Cell, ...]:
+    seen, unseen = (_estimate_found(turns, identity, kind) for kind in (True, False))
     gain = None if seen is None or unseen is None else subtract_estimates(seen, unseen)
     return (len(turns), seen, unseen, gain)
+
+
+def _estimate_found(turns: Sequence[Turn], identity: str, seen: bool) -> Estimate | None:
+    """Share of the turns that were seen before, or of those that were not, that ended in FOUND."""
+    chosen = [turn for turn in turns if turn.seen == seen]
+    generator = make_generator("analysis", identity, "backtracking", int(seen))
+    return estimate_shares([turn.row for turn in chosen], [float(turn.found) for turn in chosen], generator)

@@ -23,13 +23,14 @@ from navarena.corruptions import (
     redraw_corruption,
 )
 from navarena.corruptions.suites import CLEAN_NAME, DYNAMICS, GRADED, UNGRADED
+from navarena.evaluation.analyses.analysis import estimate_shares
 from navarena.evaluation.analyses.compare import compare
 from navarena.evaluation.analyses.contestants import Contestant, read_contestant
 from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.record import FILE_NAME, RunRecord, read_record
 from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
 from navarena.metrics.paired import PairedComparison, compare_paired
-from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted
+from navarena.metrics.statistics import Estimate
 
 SIGHT, MOTION, POSE, GOAL = "sight", "motion", "pose", "goal"
 KINDS = (SIGHT, MOTION, POSE, GOAL)
@@ -251,7 +252,8 @@ def estimate_premature_stops(rows: Sequence[Row]) -> Estimate | None:
     Episodes of several goals, whose declarations do not end them, have none.
     """
     declared = [row for row in rows if row.metrics.get("stopped") and _has_one_goal(row)]
-    return _estimate_shares(declared, [1.0 - row.metric("success") for row in declared], "premature stops")
+    shares = [1.0 - row.metric("success") for row in declared]
+    return estimate_shares(declared, shares, make_generator("robustness", "premature stops"))
 
 
 def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
@@ -262,21 +264,7 @@ def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
     """
     near = [row for row in rows if row.metrics.get("near_steps") and _has_one_goal(row)]
     shares = [max(0.0, 1.0 - row.metric("success") / row.metric("near_steps")) for row in near]
-    return _estimate_shares(near, shares, "missed stops")
-
-
-def _estimate_shares(rows: Sequence[Row], shares: Sequence[float], name: str) -> Estimate | None:
-    """Mean of the shares of `rows`; None of nothing. Rows of one episode, of several runs, are one unit."""
-    if not rows:
-        return None
-    own: dict[tuple[str, str], list[float]] = {}
-    for row, share in zip(rows, shares, strict=True):
-        own.setdefault((row.scene_id, row.episode_id), []).append(share)
-    means = np.array([np.mean(found) for found in own.values()])
-    if len(own) == len(rows) and np.isin(means, (0.0, 1.0)).all():
-        return estimate_rate(means)
-    weights, scenes = np.array([len(found) for found in own.values()], float), [scene for scene, _ in own]
-    return estimate_weighted(means, weights, scenes, make_generator("robustness", name))
+    return estimate_shares(near, shares, make_generator("robustness", "missed stops"))
 
 
 def _has_one_goal(row: Row) -> bool:
