@@ -141,6 +141,8 @@ def test_interquartile_mean_is_that_of_scipy(numbers):
 
 def test_seeds():
     scores = np.array([[0.0, 0.5, 1.0, 0.2], [0.1, 0.6, 0.9, 0.3], [0.2, 0.4, 0.8, 0.4]])
+    with pytest.raises(InputError, match="at least one resample, got 0"):
+        estimate_interquartile_mean(scores, dice(), resamples=0)
     few = estimate_interquartile_mean(scores, dice())
     assert few.mean == pytest.approx(np.sort(scores, axis=None)[3:9].mean())
     assert (few.low, few.method, few.n) == (None, TOO_FEW, 12)

@@ -1,5 +1,7 @@
 """Intervals against published values, a plain reference, and their degenerate cases."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -96,6 +98,13 @@ def test_bootstrap_refuses_what_it_cannot_use():
         bootstrap_interval(np.zeros(0), np.zeros(0, int), make_generator("x"))
     with pytest.raises(InputError, match="finite values"):
         bootstrap_interval(np.array([1.0, INF]), np.zeros(2, int), make_generator("x"))
+    with pytest.raises(InputError, match="at least one resample, got 0"):
+        bootstrap_interval(np.arange(2.0), np.arange(2), make_generator("x"), resamples=0)
+    for confidence in (0.0, 1.0, float("nan")):
+        with pytest.raises(InputError, match="confidence above 0 and below 1, such as 0.95, got"):
+            bootstrap_interval(np.arange(2.0), np.arange(2), make_generator("x"), confidence=confidence)
+        with pytest.raises(InputError, match="confidence above 0 and below 1"):
+            wilson_interval(1, 2, confidence)
 
 
 def test_rates():
@@ -199,6 +208,11 @@ def test_means_refuse_nothing_and_nan():
         estimate_mean(np.zeros(0), [], make_generator("d"))
     with pytest.raises(InputError, match="got NaN in row 1"):
         estimate_mean(np.array([0.0, np.nan]), ["a", "b"], make_generator("d"))
+    table = np.ones((2, 1))
+    for estimate, values in ((estimate_mean, [table]), (estimate_weighted, [table, table])):
+        unchecked = inspect.unwrap(estimate)  # the checks of types are on in tests alone
+        with pytest.raises(InputError, match=r"values of shape \(2, 1\) and 2 scenes"):
+            unchecked(*values, ["a", "b"], make_generator("d"))
 
 
 def test_coverage_of_the_scene_bootstrap():

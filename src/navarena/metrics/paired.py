@@ -18,12 +18,21 @@ from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.statistics import (
+    CONFIDENCE,
     DRAWS_AT_ONCE,
+    MIN_UNITS,
+    NO_SPREAD,
+    OVER_EPISODES,
+    OVER_SCENES,
+    RESAMPLES,
     ROUNDING,
+    TOO_FEW,
     UNBOUNDED,
     Estimate,
     estimate_mean,
     estimate_weighted,
+    make_units,
+    percentile_interval,
 )
 
 PERMUTATIONS = 10_000
@@ -135,6 +144,60 @@ def estimate_difference(
     if weights is None:
         return estimate_mean(changes, scenes, generator, two_levels, (-width, width))
     return estimate_weighted(changes, weights, scenes, generator, (-width, width))
+
+
+def estimate_relative_drop(
+    clean: Float[np.ndarray, "m n"],
+    noisy: Float[np.ndarray, "m n"],
+    weights: Float[np.ndarray, "m n"],
+    scenes: Sequence[str],
+    generator: np.random.Generator,
+) -> Estimate | None:
+    """The mean relative drop over M kinds, with a bootstrap interval of both runs on the same N episodes.
+
+    Scenes are resampled, or episodes where there are fewer than MIN_SCENES. No interval with fewer than
+    MIN_UNITS of them, where all resamples agree, and where one leaves nothing to lose in one of the kinds;
+    None where the clean run has nothing to lose. n counts parts.
+
+    Args:
+        clean: (M, N) float64, finite: mean score of the parts of each kind in each episode.
+        noisy: (M, N) float64, the same under noise.
+        weights: (M, N) float64: how many parts of each kind each episode has, at least one of each kind.
+        scenes: scene id of each episode.
+        generator: source of the resamples.
+
+    Raises InputError for other shapes, values that are not finite, and kinds without parts.
+    """
+    shape = np.shape(weights)
+    if np.shape(clean) != shape or np.shape(noisy) != shape or len(scenes) != shape[1]:
+        raise InputError(
+            f"expected scores of one shape, and as many scenes as columns, got {np.shape(clean)}, "
+            f"{np.shape(noisy)}, {shape} and {len(scenes)}"
+        )
+    if not (np.isfinite(clean).all() and np.isfinite(noisy).all()) or not (np.sum(weights, 1) > 0).all():
+        raise InputError("expected finite scores, and parts of every kind")
+    clusters, by_scene = make_units(scenes)
+    count = int(clusters.max()) + 1
+    before = np.stack([np.bincount(clusters, row, count) for row in weights * clean])
+    after = np.stack([np.bincount(clusters, row, count) for row in weights * noisy])
+    if not (before.sum(1) > 0).all():
+        return None
+    mean = float((1 - after.sum(1) / before.sum(1)).mean())
+    n = round(float(np.sum(weights)))
+    if count < MIN_UNITS:
+        return Estimate(mean, None, None, n, 0, TOO_FEW)
+    drops, chunk = np.zeros(RESAMPLES), max(1, DRAWS_AT_ONCE // before.size)
+    for start in range(0, RESAMPLES, chunk):
+        end = min(start + chunk, RESAMPLES)
+        drawn = generator.integers(0, count, (end - start, count))
+        first, second = before[:, drawn].sum(-1), after[:, drawn].sum(-1)
+        if not (first > 0).all():
+            return Estimate(mean, None, None, n, 0, TOO_FEW)
+        drops[start:end] = (1 - second / first).mean(0)
+    low, high = percentile_interval(drops, CONFIDENCE)
+    if high - low <= ROUNDING:
+        return Estimate(mean, None, None, n, 0, NO_SPREAD)
+    return Estimate(mean, low, high, n, 0, OVER_SCENES if by_scene else OVER_EPISODES)
 
 
 def _subtract(second: Float[np.ndarray, "n"], first: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:

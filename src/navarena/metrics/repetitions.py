@@ -37,6 +37,7 @@ from navarena.metrics.statistics import (
     Estimate,
     estimate_weighted,
     percentile_interval,
+    require_resamples,
 )
 
 OVER_SEEDS = "bootstrap over seeds, within scenes"
@@ -66,8 +67,9 @@ def estimate_interquartile_mean(
     """Interquartile mean of (K, S) scores, with a percentile interval by drawing seeds within each scene.
 
     No interval for fewer than MIN_SEEDS seeds or MIN_UNITS scores, and where no seed differs from another. n
-    counts scores.
+    counts scores. Raises InputError for no scores or resamples, and for scores that are not finite.
     """
+    require_resamples(resamples)
     scores = np.asarray(scores, np.float64)
     _require_scores(scores)
     seeds, scenes = scores.shape

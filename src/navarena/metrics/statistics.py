@@ -92,8 +92,9 @@ def wilson_interval(successes: float, n: float, confidence: float = CONFIDENCE) 
 
     For the mean of n scores in [0, 1] instead of a rate, `successes` is their sum.
 
-    Raises InputError unless n >= 1 and 0 <= successes <= n.
+    Raises InputError unless n >= 1 and 0 <= successes <= n, and for another confidence than one in (0, 1).
     """
+    _require_confidence(confidence)
     if n < 1 or not 0 <= successes <= n:
         raise InputError(f"expected 0 <= successes <= n and n >= 1, got {successes} of {n}")
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -104,6 +105,17 @@ def wilson_interval(successes: float, n: float, confidence: float = CONFIDENCE) 
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     high = 1.0 if successes == n else min(1.0, middle + half)
     return low, high
+
+
+def _require_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise InputError(f"expected a confidence above 0 and below 1, such as 0.95, got {confidence}")
+
+
+def require_resamples(resamples: int) -> None:
+    """Raise InputError for a number of resamples below 1."""
+    if resamples < 1:
+        raise InputError(f"expected at least one resample, got {resamples}; {RESAMPLES} are usual")
 
 
 def bootstrap_interval(
@@ -128,8 +140,11 @@ def bootstrap_interval(
         confidence: probability that the interval should cover, such as 0.95.
         two_levels: whether values are resampled within the clusters, too.
 
-    Raises InputError for no values, values that are not finite, or labels of another length.
+    Raises InputError for no values, values that are not finite, labels of another length, no resamples, or a
+    confidence out of (0, 1).
     """
+    _require_confidence(confidence)
+    require_resamples(resamples)
     values = np.asarray(values, np.float64)
     if values.size == 0 or values.shape != np.shape(clusters):
         raise InputError(
@@ -206,10 +221,10 @@ def estimate_mean(
         bounds: least and greatest possible value. Ends that the values pass do not count.
     """
     values = np.asarray(values, np.float64)
-    if values.size == 0 or len(scenes) != values.size:
+    if values.size == 0 or values.shape != (len(scenes),):
         raise InputError(
             f"expected at least one episode and one scene per value, "
-            f"got {values.size} values and {len(scenes)} scenes"
+            f"got values of shape {values.shape} and {len(scenes)} scenes"
         )
     if np.isnan(values).any():
         raise InputError(f"expected numbers for a mean, got NaN in row {int(np.argmax(np.isnan(values)))}")
@@ -245,8 +260,12 @@ def estimate_weighted(
     Raises InputError where no episode has a part, for weights below 0, and for what is not finite.
     """
     kept = (every := np.asarray(weights, np.float64)) > 0
-    if np.shape(values) != kept.shape or len(scenes) != kept.size or not kept.any():
-        raise InputError(f"expected at least one weight above 0 and a scene for each, got {int(kept.sum())}")
+    if np.shape(values) != kept.shape or kept.shape != (len(scenes),) or not kept.any():
+        raise InputError(
+            f"expected at least one weight above 0, and a value and a scene for each, got {int(kept.sum())} "
+            f"above 0 in weights of shape {kept.shape}, values of shape {np.shape(values)} and "
+            f"{len(scenes)} scenes"
+        )
     counts, scores = every[kept], np.asarray(values, np.float64)[kept]
     if not (np.isfinite(scores).all() and np.isfinite(every).all() and every.min() >= 0):
         raise InputError("expected finite values to pool, weights of at least 0, got others; leave them out")
@@ -270,7 +289,7 @@ def _find_interval(
     size = float(weights.sum() ** 2 / (weights @ weights))
     if (least, most) == (0.0, 1.0) and values.size < MIN_UNITS and np.ptp(values) > 0.0:
         return *wilson_interval(min(mean, 1.0) * size, size), WILSON
-    clusters, by_scene = _make_units(scenes)
+    clusters, by_scene = make_units(scenes)
     sums, sizes = np.bincount(clusters, values * weights), np.bincount(clusters, weights)
     if len(sums) == 1 and most - least == math.inf:
         return None, None, TOO_FEW
@@ -292,7 +311,7 @@ def _find_interval(
     return mean - unseen * (mean - least), mean + unseen * (most - mean), ALL_EQUAL
 
 
-def _make_units(scenes: Sequence[str] | np.ndarray) -> tuple[Int[np.ndarray, "n"], bool]:
+def make_units(scenes: Sequence[str] | np.ndarray) -> tuple[Int[np.ndarray, "n"], bool]:
     """The resampling unit of each of N episodes, and whether units are scenes."""
     _, labels = np.unique(np.asarray(scenes), return_inverse=True)
     if labels.max() + 1 >= MIN_SCENES:
@@ -348,53 +367,3 @@ def subtract_estimates(first: Estimate, second: Estimate) -> Estimate:
     low = mean - math.hypot(first.mean - first.low, second.high - second.mean)
     high = mean + math.hypot(first.high - first.mean, second.mean - second.low)
     return Estimate(mean, low, high, n, 0, SQUARE_AND_ADD)
-
-
-def estimate_relative_drop(
-    clean: Float[np.ndarray, "m n"],
-    noisy: Float[np.ndarray, "m n"],
-    weights: Float[np.ndarray, "m n"],
-    scenes: list[str],
-    generator: np.random.Generator,
-) -> Estimate | None:
-    """The mean relative drop over M kinds, with a bootstrap interval of both runs on the same N episodes.
-
-    Scenes are resampled, or episodes where there are fewer than MIN_SCENES. No interval with fewer than
-    MIN_UNITS of them, where all resamples agree, and where one leaves nothing to lose in one of the kinds;
-    None where the clean run has nothing to lose. n counts parts.
-
-    Args:
-        clean: (M, N) float64, finite: mean score of the parts of each kind in each episode.
-        noisy: (M, N) float64, the same under noise.
-        weights: (M, N) float64: how many parts of each kind each episode has, at least one of each kind.
-        scenes: scene id of each episode.
-        generator: source of the resamples.
-
-    Raises InputError for other shapes, values that are not finite, and kinds without parts.
-    """
-    shape = np.shape(weights)
-    if np.shape(clean) != shape or np.shape(noisy) != shape or len(scenes) != shape[1]:
-        raise InputError(
-            f"expected scores of one shape, and as many scenes as columns, got {np.shape(clean)}, "
-            f"{np.shape(noisy)}, {shape} and {len(scenes)}"
-        )
-    if not (np.isfinite(clean).all() and np.isfinite(noisy).all()) or not (np.sum(weights, 1) > 0).all():
-        raise InputError("expected finite scores, and parts of every kind")
-    clusters, by_scene = _make_units(scenes)
-    count = int(clusters.max()) + 1
-    before = np.stack([np.bincount(clusters, row, count) for row in weights * clean])
-    after = np.stack([np.bincount(clusters, row, count) for row in weights * noisy])
-    if not (before.sum(1) > 0).all():
-        return None
-    mean = float((1 - after.sum(1) / before.sum(1)).mean())
-    n = round(float(np.sum(weights)))
-    if count < MIN_UNITS:
-        return Estimate(mean, None, None, n, 0, TOO_FEW)
-    drawn = generator.integers(0, count, (RESAMPLES, count))
-    first, second = before[:, drawn].sum(-1), after[:, drawn].sum(-1)
-    if not (first > 0).all():
-        return Estimate(mean, None, None, n, 0, TOO_FEW)
-    low, high = percentile_interval((1 - second / first).mean(0), CONFIDENCE)
-    if high - low <= ROUNDING:
-        return Estimate(mean, None, None, n, 0, NO_SPREAD)
-    return Estimate(mean, low, high, n, 0, OVER_SCENES if by_scene else OVER_EPISODES)

@@ -21,8 +21,9 @@ from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.evaluation.running.replay import execute_actions
 from navarena.evaluation.running.rows import pair_rows
 from navarena.metrics.catalog import MODALITY_TITLES
+from navarena.metrics.paired import estimate_relative_drop
 from navarena.metrics.repetitions import estimate_weighted_seeds
-from navarena.metrics.statistics import Estimate, estimate_relative_drop
+from navarena.metrics.statistics import Estimate
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, LifelongTrajectory, score_subtasks
 
 ALL = "all"
