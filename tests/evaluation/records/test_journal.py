@@ -4,12 +4,14 @@ import errno
 import os
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import FileError, InputError, StorageError
-from navarena.evaluation.records.episode_table import make_table
+from navarena.evaluation.records.episode_table import make_table, read_table
 from navarena.evaluation.records.journal import (
     GoalsRecord,
     Row,
@@ -149,6 +151,13 @@ def test_counts_beyond_32_bits_are_damage(changed):
         FileError, match=r"^the journal is damaged .*too large.*; restore it, or evaluate again$"
     ):
         make_table([make_row(0, **changed)], ["success"])
+
+
+def test_an_episode_table_with_text_that_is_not_utf8_is_refused(tmp_path):
+    text = pa.array([b"caf\xe9"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"episode_id": text}), tmp_path / "episodes.parquet")
+    with pytest.raises(FileError, match=r"episodes\.parquet is missing or damaged .*UTF8.*; run navarena"):
+        read_table(tmp_path / "episodes.parquet")
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):

@@ -106,7 +106,9 @@ def read_arrow_table(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path)
+        table = pq.read_table(path)
+        table.validate(full=True)
+        return table
     except (OSError, pa.ArrowException) as error:
         raise FileError(
             f"episode table {path} is missing or damaged ({error}); run navarena evaluate again to derive it"
