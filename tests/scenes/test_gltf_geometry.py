@@ -49,7 +49,7 @@ class Gltf:
                 "bufferView": self.view(content, **stride),
                 "componentType": component,
                 "count": len(rows),
-                "type": {1: "SCALAR", 2: "VEC2", 3: "VEC3"}[rows.shape[1]],
+                "type": {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}[rows.shape[1]],
                 **options,
             }
         )
@@ -65,6 +65,10 @@ class Gltf:
         )
 
     def read(self, tmp_path):
+        (part,) = self.read_all(tmp_path).parts
+        return part
+
+    def read_all(self, tmp_path, without=()):
         image = "data:image/png;base64," + base64.b64encode(flat_png(0x102030)).decode()
         buffer = "data:application/octet-stream;base64," + base64.b64encode(self.data).decode()
         tree = {
@@ -82,9 +86,8 @@ class Gltf:
             **self.more,
         }
         path = tmp_path / "a.gltf"
-        path.write_text(json.dumps(tree))
-        (part,) = read_mesh(path).parts
-        return part
+        path.write_text(json.dumps({key: value for key, value in tree.items() if key not in without}))
+        return read_mesh(path)
 
 
 @pytest.fixture
@@ -175,6 +178,42 @@ def test_triangle_fans(gltf, tmp_path, order):
     else:
         gltf.primitive["indices"] = gltf.add(np.array(order)[:, None], USHORT)
     assert gltf.read(tmp_path).triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+
+
+def test_a_file_without_scenes_gives_all_of_its_nodes(gltf, tmp_path):
+    nodes = [{"mesh": 0, "translation": [0, 0, 1]}, {"translation": [5, 0, 0], "children": [0]}, {"mesh": 0}]
+    gltf.more = {"nodes": nodes}
+    parts = gltf.read_all(tmp_path, without=("scene", "scenes")).parts
+    assert sorted(part.vertices[0].tolist() for part in parts) == [[0, 0, 0], [5, 0, 1]]
+    gltf.more = {"nodes": nodes, "scenes": []}
+    assert len(gltf.read_all(tmp_path, without=("scene",)).parts) == 2
+
+
+@pytest.mark.parametrize("key", ["extensionsUsed", "extensionsRequired"])
+def test_instances(gltf, tmp_path, key):
+    """Turned by 90 degrees about y, the square's corner at (1, 0, 0) comes to (0, 0, -1)."""
+    name, half = "EXT_mesh_gpu_instancing", 0.5**0.5
+    attributes = {
+        "TRANSLATION": gltf.add([[0, 0, 0], [0, 3, 0]]),
+        "ROTATION": gltf.add([[0, 0, 0, 1], [0, half, 0, half]]),
+        "SCALE": gltf.add([[1, 1, 1], [2, 2, 2]]),
+    }
+    node = {
+        "mesh": 0,
+        "name": "chair",
+        "translation": [10, 0, 0],
+        "extensions": {name: {"attributes": attributes}},
+    }
+    gltf.more = {"nodes": [node], key: [name]}
+    mesh = gltf.read_all(tmp_path)
+    first, second = sorted((part.vertices for part in mesh.parts), key=lambda one: one[0, 1])
+    assert first[:2] == pytest.approx(np.array([[10, 0, 0], [11, 0, 0]]))
+    assert second[:2] == pytest.approx(np.array([[10, 3, 0], [10, 3, -2]]), abs=1e-6)
+    assert [label.category for label in mesh.labels.values()] == ["chair", "chair"]
+    for wrong, got in (({}, "none of them"), (attributes | {"SCALE": gltf.add([[1, 1, 1]])}, "1, 2")):
+        node["extensions"][name]["attributes"] = wrong
+        with pytest.raises(FileError, match=f"one number of instances, got {got}; export the file again"):
+            gltf.read_all(tmp_path)
 
 
 def test_extensions_that_nobody_reads_are_named(gltf, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
-from navarena.core.files import LIMITS, MAX_QUOTED
+from navarena.core.files import MAX_QUOTED
 from navarena.scenes.formats.gltf_geometry import dictionaries, plain_geometry
 from navarena.scenes.formats.gltf_materials import (
     BASIS_EXTENSIONS,
@@ -21,6 +21,7 @@ from navarena.scenes.formats.gltf_materials import (
     plain_materials,
     read_gltf_materials,
 )
+from navarena.scenes.formats.gltf_nodes import INSTANCING, plain_nodes
 from navarena.scenes.formats.part import (
     Label,
     Look,
@@ -46,18 +47,18 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
     """The parts of a glTF file, one for each mesh primitive of each node, in the world frame.
 
     The category of a node stands in its extras, or those of its mesh; where the whole file has none,
-    names of nodes are taken. Surfaces of double-sided materials come twice, once seen from each side.
+    names of nodes are taken. A file without scenes gives all of its nodes. Surfaces of double-sided materials
+    come twice, once seen from each side.
     """
     import trimesh
 
     header = read_gltf_header(data)
     _require_extensions(header)
-    _require_good_nodes(header)
     kind = "glb" if data[:4] == b"glTF" else "gltf"
     if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
         size = int.from_bytes(data[8:12], "little")
         raise FileError(f"expected {size} bytes, got {len(data)}; the file is cut short")
-    header = plain_materials(header)
+    header = plain_materials(plain_nodes(data, header, path))
     materials = read_gltf_materials(data, header, path)
     data = number_materials(data, plain_geometry(data, header, path))
     scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)
@@ -112,6 +113,7 @@ def _resolver(path: Path) -> Any:
 
 _EXTENSIONS = (
     *BASIS_EXTENSIONS,
+    INSTANCING,
     "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
@@ -135,31 +137,6 @@ def _require_extensions(header: Mapping[str, Any]) -> None:
             f"expected extensionsRequired among {', '.join(_EXTENSIONS)} and {_MATERIALS}..., got "
             f"{', '.join(map(str, strange))[:MAX_QUOTED]}; export it again without"
         )
-
-
-_TRANSFORMS = {
-    "matrix": (16, LIMITS.number),
-    "translation": (3, LIMITS.number),
-    "scale": (3, LIMITS.number),
-    "rotation": (4, 1.001),
-}
-"""Of nodes: how many numbers, and the largest one; rotations are unit quaternions, written in float32."""
-
-
-def _require_good_nodes(header: Mapping[str, Any]) -> None:
-    """Raise FileError unless the transforms of all nodes are finite numbers within bounds."""
-    for index, node in enumerate(header.get("nodes", [])):
-        for name, (count, most) in _TRANSFORMS.items():
-            values = node.get(name)
-            if values is not None and not (
-                isinstance(values, list)
-                and len(values) == count
-                and all(isinstance(value, int | float) and abs(value) <= most for value in values)
-            ):
-                raise FileError(
-                    f"expected {count} numbers of at most {most:g} as {name!r} of node {index}, got "
-                    f"{str(values)[:MAX_QUOTED]}"
-                )
 
 
 def _lost_images(materials: Sequence[GltfMaterial], looks: Iterable[Look]) -> tuple[str, ...]:

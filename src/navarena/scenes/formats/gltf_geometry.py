@@ -38,7 +38,7 @@ def plain_geometry(data: bytes, header: Mapping[str, Any], path: Path) -> dict[s
     These stand in one more buffer, within the header. Raises FileError for texture coordinates that are
     missing, or that need more than decompression where they are Draco-compressed.
     """
-    accessors = _Accessors(data, header, path)
+    accessors = Accessors(data, header, path)
     materials = dictionaries(header, "materials")
     meshes = [
         {
@@ -87,7 +87,7 @@ def _binary_chunk(data: bytes) -> bytes:
     return data[start + 8 : start + 8 + size]
 
 
-class _Accessors:
+class Accessors:
     """The accessors of a file, and those that are added to it."""
 
     def __init__(self, data: bytes, header: Mapping[str, Any], path: Path) -> None:
@@ -122,7 +122,7 @@ class _Accessors:
             return index
 
         def make() -> Num[np.ndarray, "n k"]:
-            values = self._read_floats(index)
+            values = self.read_floats(index)
             return (_transformed(values, transform) if transform else values).astype(np.float32)
 
         return self._keep((index, str(transform)), make)
@@ -147,6 +147,13 @@ class _Accessors:
             values[rows] = self._rows(sparse["values"], component, count, columns)
         return values
 
+    def read_floats(self, index: int) -> Float[np.ndarray, "n k"]:
+        """(N, K) float64; normalised integers run from -1 or 0 to 1."""
+        values = self.read(index)
+        if values.dtype.kind != "f" and self._entries[index].get("normalized") is True:
+            return np.maximum(values / np.iinfo(values.dtype).max, -1.0)
+        return values.astype(np.float64)
+
     def add(self, values: Num[np.ndarray, "n k"]) -> int:
         """The number of a new accessor with (N, K) `values`."""
         view = {"buffer": len(self._buffers), "byteOffset": len(self._added), "byteLength": values.nbytes}
@@ -160,13 +167,6 @@ class _Accessors:
         self._views.append(view)
         self._entries.append(entry)
         return len(self._entries) - 1
-
-    def _read_floats(self, index: int) -> Float[np.ndarray, "n k"]:
-        """(N, K) float64; normalised integers run from -1 or 0 to 1."""
-        values = self.read(index)
-        if values.dtype.kind != "f" and self._entries[index].get("normalized") is True:
-            return np.maximum(values / np.iinfo(values.dtype).max, -1.0)
-        return values.astype(np.float64)
 
     def _keep(self, key: tuple[int, str], make: Callable[[], Num[np.ndarray, "n k"]]) -> int:
         if key not in self._known:
@@ -183,7 +183,7 @@ class _Accessors:
 
 
 def _plain(
-    primitive: Mapping[str, Any], materials: Sequence[Mapping[str, Any]], accessors: _Accessors
+    primitive: Mapping[str, Any], materials: Sequence[Mapping[str, Any]], accessors: Accessors
 ) -> dict[str, Any]:
     """The primitive with accessors and a mode that trimesh reads."""
     attributes = dict(primitive["attributes"])
