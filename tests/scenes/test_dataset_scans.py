@@ -334,6 +334,7 @@ def _without(prefix):
             MP3D_HOUSE.replace("E 3 3 1003", "E 3 9 1003"),
             "the index of an object of the file, got 9",
         ),
+        (f"{MP3D_HOUSE.rstrip()}\nV 4 0 V", "expected three numbers in field 4, got V: 'V 4 0 V'"),
     ],
 )
 def test_mp3d_houses_that_are_broken_name_the_line(tmp_path, text, message):

@@ -173,7 +173,7 @@ def _read_surface(house: House, line: _Line) -> None:
 def _read_vertex(house: House, line: _Line) -> None:
     surface = line.known(2, house.surfaces, "a surface")
     # Counted from the end: the label before the position may be missing.
-    house.outlines.setdefault(surface, []).append(line.vector(line.length - 9))
+    house.outlines.setdefault(surface, []).append(line.vector(max(3, line.length - 9)))
 
 
 def _read_category(house: House, line: _Line) -> None:
