@@ -312,7 +312,7 @@ def _find_interval(
 
 
 def make_units(scenes: Sequence[str] | np.ndarray) -> tuple[Int[np.ndarray, "n"], bool]:
-    """The resampling unit of each of N episodes, and whether units are scenes."""
+    """(N,) numbers of the resampling units of N episodes, and whether units are scenes."""
     _, labels = np.unique(np.asarray(scenes), return_inverse=True)
     if labels.max() + 1 >= MIN_SCENES:
         return labels, True

@@ -107,6 +107,7 @@ class Accessors:
         return {"accessors": self._entries, "bufferViews": self._views, "buffers": buffers}
 
     def count(self, index: int) -> int:
+        """How many rows an accessor has."""
         return int(self._entries[index]["count"])
 
     def dense(self, index: int) -> int:
