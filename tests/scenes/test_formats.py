@@ -18,6 +18,7 @@ from navarena.core.errors import FileError, InputError, SceneError, UnknownNameE
 from navarena.scenes import cache_store
 from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats import export_glb, import_mesh
+from navarena.scenes.formats.importing import read_mesh
 from navarena.scenes.formats.part import color_bytes
 from navarena.scenes.formats.polygons import split_polygons
 from navarena.scenes.formats.references import referenced_files
@@ -199,6 +200,19 @@ def test_obj_layouts_found_in_the_wild(tmp_path):
     assert corners == [[0, 0, 0], [0, 0, 1], [1, 0, 0]]
     assert scene.vertex_color[scene.triangles[0]].tolist() == [[255, 0, 0], [0, 0, 255], [0, 255, 0]]
     assert [material.color for material in scene.materials] == [(255, 255, 255)]  # it multiplies the colours
+
+
+@pytest.mark.parametrize("most", [1, 255])
+def test_obj_vertices_without_a_colour_are_white_beside_others(tmp_path, most):
+    """A group without any stays plain."""
+    text = (
+        f"g one\nv 0 0 0 {most} 0 0\nv 1 0 0\nv 0 0 -1 0 {most} 0\nf 1 2 3\n"
+        "g two\nv 0 2 0\nv 1 2 0 1.0\nv 0 2 -1\nf 4 5 6\n"
+    )
+    one, two = read_mesh(_write(tmp_path / "a.obj", text)).parts
+    assert one.vertex_color.tolist() == [[255, 0, 0], [255, 255, 255], [0, 255, 0]]
+    assert two.vertex_color is None and two.look.color == (180, 170, 150)
+    assert two.vertices.tolist() == [[0, 2, 0], [1, 2, 0], [0, 2, -1]]
 
 
 @pytest.mark.parametrize("corners", [5, 6, 8])

@@ -33,6 +33,10 @@ _LONG_LINE = re.compile(rf"^f[^\n]{{{2 * LIMITS.face_corners},}}$", re.M)
 _LOW_INDEX = re.compile(r"^f(?:[^\n]*[ \t])?(?:0+|-\d+)(?:[/ \t\n]|$)", re.M)
 _POLYGON = re.compile(r"^f(?:[ \t]+\S+){4,}[ \t]*$", re.M)
 _POINT = re.compile(r"^v[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", re.M)
+_COLORED = re.compile(r"^v(?:[ \t]+\S+){6}", re.M)
+_BARE = re.compile(r"^(v(?:[ \t]+\S+){3})(?:[ \t]+\S+){0,2}[ \t]*$", re.M)
+"""Vertices with a colour, and without."""
+
 _TEXTURE_OR_NORMAL = re.compile(r"/\S*")
 _RELATIVE_INDEX = re.compile(r"^f[^\n]*[ \t/]-", re.M)
 
@@ -50,6 +54,8 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
     if _RELATIVE_INDEX.search(text):
         text = _absolute_indices(text)
     _require_good_faces(text)
+    if _COLORED.search(text):  # trimesh drops all colours where one is missing
+        text = _BARE.sub(r"\1 nan nan nan", text)
     text = _cut_concave_faces(text)
     text, groups = _number_groups(text)
     loaded = load_obj(
@@ -246,16 +252,26 @@ def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> P
         raise FileError(f"expected three coordinates for each vertex, got {vertices.shape[1:]}")
     triangles, _, _ = split_polygons(np.asarray(geometry["faces"]))
     require_indices(triangles, len(vertices), "OBJ faces")
-    visual, colors = geometry.get("visual"), geometry.get("vertex_colors")
+    visual, colors = geometry.get("visual"), _vertex_colors(geometry)
     uv = getattr(visual, "uv", None)
     return Part(
         vertices,
         triangles,
         _look(getattr(visual, "material", None), material_name, bare_look(colors)),
         None if uv is None else np.asarray(uv, float)[triangles],
-        None if colors is None else vertex_color_bytes(np.asarray(colors), len(vertices)),
+        None if colors is None else vertex_color_bytes(colors, len(vertices)),
         object_key=key,
     )
+
+
+def _vertex_colors(geometry: Mapping[str, Any]) -> np.ndarray | None:
+    """(V, 3) colours, white where a vertex has none; None where no vertex has one."""
+    colors = np.array(geometry.get("vertex_colors", ()), np.float64)
+    bare = np.isnan(colors).all(-1)
+    if bare.all():
+        return None
+    colors[bare] = 255.0 if np.nanmax(colors) > 1 else 1.0
+    return colors
 
 
 def _look(material: Any, name: str, bare: Look) -> Look:
