@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 
+from navarena.core.errors import FileError
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.exchange import EpisodeFileWarning, open_episode_file
 from navarena.episodes.exchange.records import raw_yaw_of, tilt_of, yaw_of
@@ -53,6 +54,22 @@ def test_episodes_of_a_scene_and_category_share_their_objects(tmp_path):
     for content in (HM3D, OLD_MP3D):
         one, two = open_episode_file(store(tmp_path / "file.json", content)).episodes
         assert one.goal.instances is two.goal.instances and len(one.goal.instances) == 2
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_oldest_objectnav_files_name_the_category_in_their_goals(tmp_path, count):
+    content = copy.deepcopy(OLD_MP3D)
+    for episode in content["episodes"]:
+        del episode["object_category"]
+        del episode["goals"][count:]
+    file = open_episode_file(store(tmp_path / "file.json", content))
+    assert file.format.name == "habitat-objectnav-mp3d"
+    first, second = (episode.goal for episode in file.episodes)
+    assert first.category == second.category == "bed" and len(first.instances) == count
+    content["episodes"][1]["goals"] = []
+    file = open_episode_file(store(tmp_path / "file.json", content))
+    with pytest.raises(FileError, match="field object_category: expected a category, got none; name it"):
+        file.episodes[1]
 
 
 def test_pointnav(tmp_path):

@@ -138,7 +138,11 @@ def _format_of_object(content: Content, episode: Mapping[str, Any]) -> EpisodeFo
     goals = episode.get("goals")
     if isinstance(episode.get("object_category"), str) or "goals_by_category" in top:
         return _objectnav(content, episode)
-    if _any_is_cylinder(top) or _any_has_category(goals):
+    if _any_is_cylinder(top):
+        return MULTION
+    if _are_of_one_category(goals):
+        return _objectnav(content, episode)
+    if _any_has_category(goals):
         return MULTION
     if not episode:
         return _objectnav(content, episode)
@@ -160,6 +164,14 @@ def _objectnav(content: Content, episode: Mapping[str, Any]) -> EpisodeFormat | 
 def _any_is_cylinder(top: Mapping[str, Raw]) -> bool:
     text = top.get("category_to_task_category_id")
     return text is not None and b'"cylinder_' in bytes(text)
+
+
+def _are_of_one_category(goals: Any) -> bool:
+    """Whether goals are objects of one category, as in old files of ObjectNav; in MultiON all differ."""
+    if not _any_has_category(goals) or not all(isinstance(goal, dict) for goal in goals):
+        return False
+    categories = {str(goal.get("object_category")) for goal in goals}
+    return len(categories) == 1 and (len(goals) > 1 or bool(goals[0].get("view_points")))
 
 
 def _any_has_category(goals: Any) -> bool:

@@ -85,11 +85,13 @@ def _pointnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Documen
 def _objectnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
     points = GoalPoints()
     records = []
+    named: set[str] = set()
     listed: dict[str, tuple[ObjectInstance, ...]] = {}
     for episode in episodes:
         goal = episode.goal
         if not isinstance(goal, ObjectGoal) or not goal.instances:
             raise _wrong_goal(episode, "a category with its objects")
+        named.add(goal.category)
         key = goals_key(episode.scene_id, goal.category)
         if listed.setdefault(key, goal.instances) != goal.instances:
             raise InputError(
@@ -112,7 +114,7 @@ def _objectnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Docume
     goals: Mapping[str, list[ObjectGoalRecord]] = {
         key: [make_goal_record(one) for one in instances] for key, instances in listed.items()
     }
-    numbers = _number(categories or sorted({record.object_category for record in records}))
+    numbers = _number(categories or sorted(named))
     header = {
         GOALS_KEY: None,
         "episodes": None,

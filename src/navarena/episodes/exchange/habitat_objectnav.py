@@ -40,12 +40,12 @@ class ObjectNavRecord(HabitatEpisode, frozen=True, kw_only=True):
     """An episode of ObjectNav.
 
     Attributes:
-        object_category: such as "chair".
+        object_category: such as "chair"; absent in the oldest files, whose goals say it.
         goals: empty, since goals stand in `goals_by_category`; filled in old files.
         children_object_categories: categories of the scene that count as this one, too (OVON).
     """
 
-    object_category: str
+    object_category: Maybe[str] = UNSET
     goals: Maybe[list[InlineGoal]] = UNSET
     children_object_categories: Maybe[list[str]] = UNSET
 
@@ -86,18 +86,23 @@ def category_goals(
 
 def convert(record: ObjectNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the index in the file, as the reference loader has it."""
-    key = goals_key(record.scene_id, record.object_category)
+    inline = present(record.goals, ())
+    category = present(record.object_category, inline[0].object_category if inline else "")
+    if not category:
+        raise row.error(
+            "object_category", "expected a category, got none; name it, or list its objects as goals"
+        )
+    key = goals_key(record.scene_id, category)
     children = present(record.children_object_categories, ())
 
     def make_instances() -> tuple[ObjectInstance, ...]:
-        inline = present(record.goals, ())
         if inline:
             return tuple(make_instance(goal) for goal in inline)
         return category_goals(row, key, record.scene_id, children)
 
     closest = record.info.closest_goal_object_id if isinstance(record.info, Info) else ""
     instances = row.instances(", ".join((key, *children)), make_instances)
-    return make_episode(record, row, ObjectGoal(record.object_category, instances, str(present(closest, ""))))
+    return make_episode(record, row, ObjectGoal(category, instances, str(present(closest, ""))))
 
 
 HABITAT_OBJECTNAV_MP3D = EpisodeFormat(
