@@ -83,14 +83,14 @@ def test_every_protocol_can_be_played(protocol: str, tmp_path: Path) -> None:
         stop(page)
         if page.state["phase"] != "finished":
             page.read_until(lambda state: state["phase"] == "finished")
-        told["score"] = page.state["score"]
+        told["score"], told["shown"] = page.state["score"], page.state["step"]
 
     evaluation = play(EvaluationSettings(protocol, episodes=1, out=tmp_path / "run"), script)
     assert told["image"].shape[0] == OWN_HEIGHTS.get(protocol, 480) and told["image"].std() > 1
     assert told["goal"]
     assert told["steps"] == 2
     (row,) = evaluation.rows
-    assert row.status == "ok" and row.steps == told["score"]["steps"] == 3
+    assert row.status == "ok" and row.steps == told["score"]["steps"] == told["shown"] == 3
     record = read_record(evaluation.folder)
     assert (record.agent, record.privileged, record.privileged_inputs) == ("human", False, ())
     replayed = replay_run(evaluation.folder)

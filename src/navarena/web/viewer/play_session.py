@@ -156,7 +156,7 @@ class PlaySession:
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Show the score of the last episode, and the summary of all."""
         state, images = self._shown
-        ended = {"phase": "finished", "score": self._score(), "summary": dict(summary)}
+        ended = {"phase": "finished", **self._score(), "summary": dict(summary)}
         self._hub.show({**state, **self._about, **ended}, images)
 
     def _track(self) -> Trajectory:
@@ -188,15 +188,15 @@ class PlaySession:
     def _await_next(self) -> None:
         """Show the score of the last episode until the person goes on."""
         state, images = self._shown
-        self._hub.show({**state, "phase": "score", "score": self._score()}, images)
+        self._hub.show({**state, "phase": "score", **self._score()}, images)
         while not isinstance(self._hub.take(WAIT_SECONDS), Go):
             continue
 
-    def _score(self) -> dict[str, Any] | None:
-        """Score of the last episode, for a page."""
+    def _score(self) -> dict[str, Any]:
+        """Score of the last episode and its number of steps, the one that ended it too, for a page."""
         row = self._last
         if row is None:
-            return None
+            return {"score": None}
         metrics = []
         for name in self._benchmark.metrics:
             metric = get_metric(name)
@@ -204,7 +204,8 @@ class PlaySession:
             text = format_single(metric, math.inf if value is None else value)
             metrics.append({"title": metric.title, "value": text})
         verdict = status_of(row, self._benchmark.metrics).replace("_", " ")
-        return {"verdict": verdict, "steps": row.steps, "metrics": metrics}
+        score = {"verdict": verdict, "steps": row.steps, "metrics": metrics}
+        return {"score": score, "step": row.steps}
 
     def _show(self, phase: str, track: Trajectory | None = None) -> None:
         track = self._track() if track is None else track
