@@ -37,6 +37,14 @@ def test_points_are_projected_to_where_the_camera_shows_them() -> None:
     assert np.allclose(pixels[2], (319.5 + focal / 2, 239.5))  # -z lies to the right of -x
 
 
+def test_the_walk_begins_with_a_view_into_the_depth() -> None:
+    walk = walk_in("houses-v1/val/00015")
+    walk.draw()
+    assert np.asarray(walk._frames.depth)[0, 240, 320] > 3.0  # metres, in the middle of the image
+    mesh = walk._world.navmesh
+    assert mesh.island(walk._foot[None])[0] == mesh.largest_island
+
+
 def test_feet_stay_on_the_floor() -> None:
     walk = walk_in()
     mesh = open_world(HOUSE, get_body("locobot")).navmesh

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from navarena.core.arrays import Point
 from navarena.core.errors import NavarenaError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.core.seeding import make_generator
 from navarena.episodes.view_points import ViewPointSettings, find_view_points
 from navarena.reports.plan_view import select_floor
 from navarena.reports.preview.surfaces import open_storey, shade_bare, shaded_mesh, tint_by_height
-from navarena.reports.preview.viewpoints import EYE_HEIGHT
+from navarena.reports.preview.viewpoints import EYE_HEIGHT, choose_viewpoints
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
@@ -57,8 +58,6 @@ class SceneWalk:
             level: min(room.floor_height for room in self._scene.rooms if room.level == level)
             for level in self._levels
         }
-        point = world.navmesh.random_point(make_generator("scene view"), 1, world.navmesh.largest_island)[0]
-        self._foot, self._yaw, self._tilt = np.asarray(point, float), 0.0, -0.1
         self._centre, self._distance = (low + high) / 2, 1.1 * max(float((high - low)[[0, 2]].max()), 4.0)
         self._around, self._above = 0.6, -0.9
         self._orbits, self._storey = False, ALL_STOREYS
@@ -66,8 +65,18 @@ class SceneWalk:
         self._picked: SceneObject | None = None
         self._problem = ""
         self._inside = _Look(VisibilityRenderer([shaded_mesh(world)]), self._make_floor(None))
+        self._foot, self._yaw, self._tilt = *self._find_start(), -0.1
         self._above_looks: dict[int, _Look] = {}
         self._frames = Frames.allocate(1, WALKING, ("rgb", "depth", "instance"))
+
+    def _find_start(self) -> tuple[Point, float]:
+        """Feet and yaw of a view that shows much of the scene, on the largest island; else of any."""
+        mesh = self._world.navmesh
+        for view in choose_viewpoints(self._scene, mesh, self._inside.renderer):
+            foot = view.position - np.array([0.0, EYE_HEIGHT, 0.0])
+            if mesh.island(foot[None])[0] == mesh.largest_island:
+                return foot, view.yaw
+        return mesh.random_point(make_generator("scene view"), 1, mesh.largest_island)[0], 0.0
 
     def run(self, hub: Hub, frames: int | None = None) -> None:
         """Draw on every page request, until interrupted or for `frames` images."""
