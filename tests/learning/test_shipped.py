@@ -44,6 +44,7 @@ def test_all_of_them_are_small_and_named():
         found = sorted(one.name for one in (PACKAGE / folder).iterdir())
         assert found == ["checkpoint.json", *heads, "model.safetensors"]
         assert info["frames"] > 0 and (folder in segmenters or info["selection"] == "train")
+        assert "frames" not in info["recipe"]["description"]  # lists name those that were learned from
 
 
 def test_one_that_is_not_installed_says_how(monkeypatch):
