@@ -3,9 +3,12 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import msgspec
 
 from navarena.agents.declaration import name_of
 from navarena.core.display import describe_fields
@@ -55,8 +58,8 @@ DECISIVE = (
 class EvaluationSettings:
     """Settings of one evaluation, which are the flags of `navarena evaluate`.
 
-    Raises InputError for counts below 1, a negative seed, and corruptions that are no tuple of names, and
-    UnknownNameError for a device.
+    Raises InputError for values of other types, counts below 1, a negative seed, and corruptions that are no
+    tuple of names, and UnknownNameError for a device.
     """
 
     protocol: str
@@ -126,9 +129,12 @@ class EvaluationSettings:
     def __post_init__(self) -> None:
         if isinstance(self.corrupt, str):
             raise InputError(f'expected a tuple of corruptions, got {self.corrupt!r}; write ("NAME",)')
-        object.__setattr__(self, "corrupt", tuple(self.corrupt))
-        if self.out is not None:  # an agent may change the working directory
+        if isinstance(self.corrupt, Iterable):
+            object.__setattr__(self, "corrupt", tuple(self.corrupt))
+        if isinstance(self.out, str | Path):  # an agent may change the working directory
             object.__setattr__(self, "out", Path(self.out).absolute())
+        for one in fields(self):
+            _require_type(one.name, one.type, getattr(self, one.name))
         for name in ("episodes", "calibration_steps", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -200,6 +206,17 @@ class EpisodeRules:
     forget: Forget = "tour"
     steps: int | None = None
     seconds: float | None = None
+
+
+def _require_type(name: str, kind: Any, value: object) -> None:
+    """Raise InputError for a field of EvaluationSettings whose value is not of its type."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        wanted = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise InputError(
+            f"expected {name} of type {wanted}, got {value!r} of type {type(value).__name__}; convert it"
+        ) from error
 
 
 def require_forget(text: str | None) -> Forget:

@@ -1,8 +1,10 @@
 """Limits, memory, order and times of an evaluation."""
 
+import inspect
 import time
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -283,6 +285,27 @@ def test_an_episode_in_which_the_agent_is_lost_twice_is_a_row(tmp_path, batch_si
 def test_bad_settings(settings, message):
     with pytest.raises(InputError, match=message):
         EvaluationSettings("p", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"episodes": "3"}, r"^expected episodes of type int \| None, got '3' of type str; convert it"),
+        ({"seed": None}, "^expected seed of type int, got None of type NoneType"),
+        ({"seed": 1.0}, "^expected seed of type int, got 1.0 of type float"),
+        ({"workers": True}, r"^expected workers of type int \| None, got True of type bool"),
+        ({"episode_seconds": "9"}, r"^expected episode_seconds of type float \| None, got '9'"),
+        ({"corrupt": 3}, r"^expected corrupt of type tuple\[str, ...\], got 3"),
+        ({"corrupt": (None,)}, r"^expected corrupt of type tuple\[str, ...\], got \(None,\)"),
+        ({"dataset": Path("a.json")}, r"^expected dataset of type str \| None, got PosixPath"),
+        ({"out": 3}, r"^expected out of type pathlib.Path \| None, got 3"),
+    ],
+)
+def test_settings_of_other_types_are_refused(settings, message):
+    made = object.__new__(EvaluationSettings)
+    unchecked = inspect.unwrap(EvaluationSettings.__init__)  # the checks of types are on in tests alone
+    with pytest.raises(InputError, match=message):
+        unchecked(made, "p", **settings)
 
 
 def test_a_shuffled_run_comes_out_the_same(tmp_path):
