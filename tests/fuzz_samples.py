@@ -249,7 +249,7 @@ def _runs(folder: Path) -> Iterator[Sample]:
     from navarena.evaluation.analyses import describe_replay, read_analyses, save_analysis
     from navarena.evaluation.analyses.compare import compare
     from navarena.evaluation.analyses.contestants import read_contestant
-    from navarena.evaluation.analyses.failures import load_evaluation, read_failures
+    from navarena.evaluation.analyses.failures import classify_run, load_evaluation, read_failures
     from navarena.evaluation.records.episode_table import read_table
     from navarena.evaluation.records.times import read_times
     from navarena.evaluation.running.replay import replay_run
@@ -258,10 +258,11 @@ def _runs(folder: Path) -> Iterator[Sample]:
     run = folder / "run"
     evaluate(corridor.make_settings(run), benchmark)
     save_analysis(run, describe_replay(replay_run(run, benchmark)))
-    (run / "failures.json").write_text("{}")
+    classify_run(run, benchmark)
 
     def whole(path: Path) -> None:
-        read_record(run), read_summary(run), read_times(run), read_failures(run), read_analyses(run)
+        read_summary(run), read_times(run), read_analyses(run)
+        read_failures(run, read_record(run), read_rows(run))
         compare([read_contestant("A", [run])])
         load_evaluation(run, benchmark)
         replay_run(run, benchmark)
@@ -269,4 +270,3 @@ def _runs(folder: Path) -> Iterator[Sample]:
     for path in sorted(run.rglob("*.json*")):
         yield Sample(f"run {path.name}", path, whole, is_json=True)
     yield Sample("run episodes.parquet", run / "episodes.parquet", read_table)
-    assert read_rows(run)

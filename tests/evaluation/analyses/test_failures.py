@@ -72,13 +72,27 @@ def test_a_wrong_declaration_is_early_in_view_and_false_otherwise(tmp_path):
     found = classify(tmp_path, FOUND)
     assert found.classes == {"ahead": "stopped_early", "behind": "false_stop", "beside": "false_stop"}
     assert found.count() == {"false_stop": 2, "stopped_early": 1} and found.episodes == 3
-    assert json.loads((tmp_path / "failures.json").read_text()) == found.classes
+    assert json.loads((tmp_path / "failures.json").read_text())["classes"] == found.classes
     evaluation = load_evaluation(tmp_path, make_hall(FOUND))
     assert "Why episodes failed" in render_report(evaluation)
-    assert read_failures(tmp_path) == found.classes and read_failures(tmp_path / "elsewhere") is None
-    (tmp_path / "failures.json").write_text('{"ahead": "tired"}')
+    run = found.record, evaluation.rows
+    assert read_failures(tmp_path, *run) == found.classes
+    assert read_failures(tmp_path / "elsewhere", *run) is None
+    (tmp_path / "failures.json").write_text('{"classes": {"ahead": "tired"}}')
     with pytest.raises(FileError, match="make it again with: navarena failures"):
-        read_failures(tmp_path)
+        read_failures(tmp_path, *run)
+
+
+def test_classes_of_other_rows_are_not_read(tmp_path):
+    """The last episode runs again, with another end."""
+    classes = classify(tmp_path, FOUND).classes
+    journal = tmp_path / "journal-0.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    again = evaluate(EvaluationSettings("hall-v1", agent="scripted", out=tmp_path), make_hall(FORWARD))
+    assert read_failures(tmp_path, again.record, again.rows) is None
+    assert "Not computed yet" in render_report(again)
+    assert classify_run(tmp_path, make_hall(FORWARD)).classes != classes
+    assert "Not computed yet" not in render_report(again)
 
 
 def test_who_never_looks_never_sees(tmp_path):

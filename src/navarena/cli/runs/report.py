@@ -120,7 +120,7 @@ class Report:
         """Failure classes of the first run of each contestant; computed if missing and episodes are replayed
         anyway.
         """
-        known = [read_failures(one.folders[0]) for one in contestants]
+        known = [read_failures(one.folders[0], one.records[0], one.rows[0]) for one in contestants]
         for k, one in enumerate(contestants):
             if known[k] is None and not self.no_drawings and "success" in one.metrics:
                 failed = sum(row.metric("success") != 1.0 for row in one.rows[0])

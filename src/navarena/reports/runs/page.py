@@ -277,7 +277,7 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
     """
     record = evaluation.record
     comparison = compare([Contestant(record.agent, (evaluation.folder,), (record,), (evaluation.rows,))])
-    classes = (read_failures(evaluation.folder),)
+    classes = (read_failures(evaluation.folder, record, evaluation.rows),)
     drawn = NOT_DRAWN
     if plans is not None:
         benchmark = evaluation.benchmark
