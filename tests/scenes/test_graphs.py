@@ -252,6 +252,19 @@ def test_the_first_line_says_how_many_numbers_a_view_has(tmp_path):
         load_features(path)
 
 
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_numbers_of_other_types_are_not_read_as_float32(tmp_path, kind):
+    values = np.random.default_rng(0).normal(0, 1, (36, 8)).astype(kind)
+    text = base64.b64encode(values.tobytes()).decode()
+    path = tmp_path / "features.tsv"
+    path.write_text(f"scan1\ta\t640\t480\t60\t{text}\n")
+    if kind == "f4":
+        assert load_features(path).views("scan1", "a").tolist() == values.tolist()
+    else:
+        with pytest.raises(FileError, match="line 1, .*expected float32, got .* write the file anew"):
+            load_features(path)
+
+
 def test_places_of_an_atlas_by_node():
     atlas = make_atlas()
     assert [name for _, name in atlas.places()] == [atlas.viewpoint(k) for k in range(len(atlas))]

@@ -17,6 +17,11 @@ TSV_COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features"
 """Columns of R2R's precomputed features (`ResNet-152-imagenet.tsv`); the last is base64 of float32."""
 
 
+FEATURE_RANGE = (1e-9, 1e6)
+MOST_STRANGE = 0.05
+"""Sizes of the features of encoders; share of those out of this range in a file of another type."""
+
+
 @runtime_checkable
 class ViewFeatures(Protocol):
     """Interface of view features of places: from a file, or from an encoder of rendered images.
@@ -106,7 +111,23 @@ def _decode(text: str, size: int | None, where: str) -> Float32[np.ndarray, "36 
         raise FileError(
             f"{where}: expected {VIEWS} x {size or 'D'} float32 ({wanted}), got {len(data)} bytes"
         )
-    return require_features(np.frombuffer(data, np.float32).reshape(VIEWS, found), size, where)
+    values = np.frombuffer(data, np.float32).reshape(VIEWS, found)
+    _require_float32(values, where)
+    return require_features(values, size, where)
+
+
+def _require_float32(values: Float32[np.ndarray, "36 d"], where: str) -> None:
+    """Raise FileError for (36, D) values that only numbers of 16 or 64 bits give when they are read as 32.
+
+    Bytes of others become exponents then, so that many values are far larger or smaller than any feature.
+    """
+    sizes = np.abs(values[values != 0])
+    strange = float(((sizes > FEATURE_RANGE[1]) | (sizes < FEATURE_RANGE[0])).mean()) if sizes.size else 0.0
+    if strange > MOST_STRANGE:
+        raise FileError(
+            f"{where}: expected float32, got {100 * strange:.0f} % of the values above "
+            f"{FEATURE_RANGE[1]:g} or below {FEATURE_RANGE[0]:g}; write the file anew as float32"
+        )
 
 
 def require_features(values: np.ndarray, size: int | None, where: str) -> Float32[np.ndarray, "36 d"]:
