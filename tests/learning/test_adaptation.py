@@ -150,6 +150,7 @@ def test_adapted_weights_are_kept_apart_and_act_without_calibration(trained, pla
     agent = make_agent(trained, f"adapt=ap&keep={file}")
     calibrate(agent)
     later = make_agent(trained, f"weights={file}")
+    assert later.trained_with == (*agent.trained_with, "calibration under unknown corruptions")
     later.attach(None)
     used = f"{read_info(trained).model_sha256} {hashlib.sha256(file.read_bytes()).hexdigest()}"
     assert later.model_sha256 == hashlib.sha256(used.encode()).hexdigest()

@@ -43,6 +43,9 @@ from navarena.tasks.task import Actions, Phase, Task, TaskRules
 PHASE = "phase"
 """The sensor of who acts in a tour: where an oracle leads, no choice of the policy is made."""
 
+CALIBRATED_EARLIER = "calibration under unknown corruptions"
+"""What an agent with weights that it kept was trained with, too."""
+
 SAMPLE, TEMPERATURE, WEIGHTS, MAP = "sample", "temperature", "weights", "map"
 
 
@@ -129,6 +132,7 @@ class CheckpointAgent(Agent):
                 members["adapted"] = value
                 adapted = sha256(read_bytes(Path(value), "adapted weights")).hexdigest()
                 members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
+                members["trained_with"] = (*cls.trained_with, CALIBRATED_EARLIER)
             elif name == MAP and value:
                 own = _find_map(cls.folder, value)
                 members["shown"] = MappingProxyType({own: value})
