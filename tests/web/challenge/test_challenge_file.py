@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from navarena.core.errors import InputError
+from navarena.scenes.catalog import scene_ids
 from navarena.web.challenge.challenge_file import load_challenge
 from navarena.web.challenge.example_files import FILE_NAME, list_examples, write_example
+from navarena.web.challenge.live.hidden import hidden_scenes
 from navarena.web.challenge.settings import PRESETS, Part, hash_rules, hash_settings, read_private_seed
 
 pytestmark = pytest.mark.server
@@ -85,6 +87,17 @@ def test_hashes_of_files(tmp_path: Path) -> None:
     assert rules[0] == rules[1] != rules[2]
 
 
+def test_hidden_episodes_lie_in_the_scenes_of_the_protocols_split(tmp_path: Path) -> None:
+    """Splits of GOAT-Bench are no splits of houses-v1: val_seen_mini has 4 of its houses."""
+    (tmp_path / "1.seed").write_text("1")
+    text = GOOD.replace("pointnav-v1", "goat-v1").replace('"mini"', '"val_seen_mini"') + HIDDEN
+    text += 'rank_by = "subtask_success"\n'
+    (phase,) = load(tmp_path, text).phases
+    scenes = hidden_scenes(phase, "houses-v1")
+    assert len(scenes) == 4 and set(scenes) < set(scene_ids("houses-v1", "val"))
+    assert hidden_scenes(load(tmp_path, GOOD).phases[0], "houses-v1") == scene_ids("houses-v1", "mini")
+
+
 SEED = 'private_seed = "x.seed"\n'
 HIDDEN = 'accepts = ["live"]\nprivate_seed = "1.seed"\nper_scene = 1\n'
 BAD = {
@@ -136,14 +149,25 @@ BAD = {
         GOOD + PHASE.format("again", "mini") + 'datasets = ["houses-v1"]\n',
         "'minival' and 'again', which overlap",
     ),
+    "more episodes of one split": (
+        GOOD + PHASE.format("again", "mini") + "episodes = 3\n",
+        "'minival' and 'again', which overlap",
+    ),
+    "one data set of two": (
+        GOOD + PHASE.format("again", "mini") + 'datasets = ["houses-v1", "houses-v0"]\n',
+        "'minival' and 'again', which overlap",
+    ),
     "files of graphs elsewhere": (GOOD + 'scenes = "x"\n', "expected no scenes for pointnav-v1, got 'x'"),
     "hidden episodes by log": (GOOD + SEED + "per_scene = 1\n", "a log can only be made of episodes"),
     "no number of episodes": (GOOD + SEED + 'accepts = ["live"]\n', "with per_scene, got none"),
     "hidden episodes in no scenes": (
-        GOOD.replace("pointnav-v1", "robustnav-pointnav-v1") + HIDDEN,
-        "unknown split of robothor-like-v1 'mini'",
+        GOOD.replace("pointnav-v1", "robustnav-pointnav-v1").replace('"mini"', '"val_seen"') + HIDDEN,
+        "unknown split of robothor-like-v1 'val_seen'",
     ),
-    "hidden paths in no scenes": (GOOD.replace("pointnav-v1", "r2r-ce-v1") + HIDDEN, "unknown scene set"),
+    "hidden paths in no scenes": (
+        GOOD.replace("pointnav-v1", "r2r-ce-v1") + HIDDEN,
+        "a set of scenes to draw",
+    ),
     "no seed": (GOOD + SEED + 'accepts = ["live"]\nper_scene = 1\n', "x.seed does not exist"),
     "per_scene of nobody": (GOOD + "per_scene = 1\n", "expected private_seed beside per_scene"),
     "no episodes": (GOOD + "episodes = 0\n", "expected episodes of at least 1, got 0"),

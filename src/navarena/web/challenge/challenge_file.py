@@ -24,10 +24,11 @@ from navarena.corruptions.suites import SUITES
 from navarena.episodes.catalog import get_recipe, split_sizes
 from navarena.evaluation.benchmark import is_scene
 from navarena.metrics.catalog import TOUR_METRICS, get_metric
-from navarena.scenes.catalog import SCENE_SETS, scene_ids
+from navarena.scenes.catalog import SCENE_SETS
 from navarena.tasks.catalog import get_task
 from navarena.tasks.graphs.task import GraphTask
 from navarena.web.challenge.graph_phases import require_graph_phase
+from navarena.web.challenge.live.hidden import hidden_scenes
 from navarena.web.challenge.settings import (
     PRESETS,
     UNSEEN_MEAN,
@@ -207,7 +208,7 @@ def _require_hidden(challenge: Challenge, phase: Phase) -> None:
         raise InputError("expected hidden episodes (private_seed) with per_scene, got none")
     if phase.new_houses is None:
         for dataset in _datasets_of(phase):
-            scene_ids(dataset, phase.split)
+            hidden_scenes(phase, dataset)
     read_private_seed(challenge, phase)
 
 
@@ -261,18 +262,18 @@ def require_times(phases: Sequence[Phase]) -> None:
                 f"it opens, got {phase.reveals.isoformat()}"
             )
     for one, other in combinations(phases, 2):
-        if _episodes_of(one) == _episodes_of(other) and _overlap(one, other):
+        if _share_episodes(one, other) and _overlap(one, other):
             raise InputError(
                 f"expected phases over the same episodes to be open one after the other, got {one.name!r} "
                 f"and {other.name!r}, which overlap; change opens and closes, or the split"
             )
 
 
-def _episodes_of(phase: Phase) -> tuple[object, ...]:
-    return (
-        phase.protocol, phase.split, _datasets_of(phase), phase.episodes, phase.private_seed,
-        phase.corruptions, phase.suite, phase.scenes, phase.tours,
-    )  # fmt: skip
+def _share_episodes(one: Phase, other: Phase) -> bool:
+    """Whether an episode is in both; the first so many of a data set are in more of them, too."""
+    names = ("protocol", "split", "private_seed", "corruptions", "suite", "scenes", "tours")
+    same = all(getattr(one, name) == getattr(other, name) for name in names)
+    return same and not set(_datasets_of(one)).isdisjoint(_datasets_of(other))
 
 
 def _overlap(one: Phase, other: Phase) -> bool:

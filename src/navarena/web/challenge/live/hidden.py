@@ -8,7 +8,7 @@ from pathlib import Path
 from navarena.core.errors import InputError
 from navarena.core.seeding import derive_seed
 from navarena.core.sources import source_fingerprint
-from navarena.episodes.catalog import get_recipe, make_episodes
+from navarena.episodes.catalog import get_recipe, make_episodes, split_scenes, split_sizes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.scenes.catalog import SCENE_SETS, scene_ids
 from navarena.scenes.scene import Scene
@@ -35,11 +35,22 @@ def make_hidden_episodes(challenge: str, phase: Phase, part: Part, seed: int) ->
     name = f"{HIDDEN}-{challenge}-{phase.name}"
     dataset = part.dataset or get_recipe(phase.protocol).default_dataset
     if phase.new_houses is None:
-        scenes = scene_ids(dataset, phase.split)
+        scenes = hidden_scenes(phase, dataset)
     else:
         scenes = list(hide_houses(name, phase.new_houses, seed).splits[HIDDEN])
     secret = derive_seed("hidden episodes", seed, dataset)
     return make_episodes(phase.protocol, scenes, phase.per_scene, secret, name=name, split=phase.split)
+
+
+def hidden_scenes(phase: Phase, dataset: str) -> list[str]:
+    """The scenes of hidden episodes: those of the protocol's split, else of the data set's.
+
+    Raises UnknownNameError where neither has the phase's split.
+    """
+    recipe = get_recipe(phase.protocol)
+    if phase.split in split_sizes(dataset, recipe):
+        return split_scenes(phase.split, dataset, recipe)
+    return scene_ids(dataset, phase.split)
 
 
 def hide_houses(name: str, count: int, seed: int) -> SceneSet:
