@@ -99,6 +99,10 @@ def break_item(change):
         (break_item(lambda i: i.update(instructions=[])), "at least one instruction"),
         (break_item(lambda i: i.update(path_id=1)), "got 1 twice"),
         (
+            break_item(lambda i: i.update(objId=7, id="1_7")),
+            r"got one of REVERIE \(objId\).* write its id as",
+        ),
+        (
             break_item(lambda i: i.update(instr_encodings=[[1]])),
             "one encoding for each of 3 instructions, got 1",
         ),

@@ -103,6 +103,9 @@ class _Item(msgspec.Struct):
     instr_encodings: list[list[int]] | None = None
 
 
+_OBJECT = "objId"
+"""Member of items of REVERIE, of which several share a path: the object to be found at its end."""
+
 _KNOWN = frozenset(_Item.__struct_fields__)
 
 
@@ -121,7 +124,7 @@ def load_r2r(path: Path, split: str | None = None) -> R2RFile:
 
     Raises FileError naming the file, the item and the reason: damaged data, a missing or wrong
     member, an empty path, no instruction, a heading in degrees, a path id that occurs twice, encodings
-    that do not match the instructions.
+    that do not match the instructions, items of REVERIE.
     """
     raw = read_json(path, KIND)
     if not isinstance(raw, list) or not raw:
@@ -155,6 +158,11 @@ def _read_item(raw: Any, row: int, file: Path) -> R2RPath:
         item = msgspec.convert(raw, _Item)
     except msgspec.ValidationError as error:
         raise FileError(f"{where}: {error}") from error
+    if _OBJECT in raw:
+        raise FileError(
+            f"{where}: expected an item of R2R, got one of REVERIE ({_OBJECT}), whose goal is an object; to "
+            f"follow its paths alone, write its id as path_id, and leave {_OBJECT} out"
+        )
     if not item.path or not item.instructions:
         missing = "viewpoint" if not item.path else "instruction"
         raise FileError(f"{where}: expected at least one {missing}, got none")
