@@ -58,7 +58,9 @@ def test_where_the_goal_is_may_be_asked_in_pointnav_alone(protocol_id, asked, ex
     [
         ("pointnav-v1+track=rgb", ("rgb", "depth", "occupancy_map", "gps"), ("depth", "occupancy_map")),
         ("pointnav-v1", ("rgb", "depth", "occupancy_map", "gps", "compass"), ()),
-        ("pointnav-habitat2020-v1", ("depth", "gps", "compass", "odometry"), ("gps", "compass")),
+        ("pointnav-habitat2020-v1", ("depth", "gps", "compass", "odometry"), ("gps", "compass", "odometry")),
+        ("pointnav-v1", ("depth", "odometry"), ()),
+        ("pointnav-v1+poses=odometry", ("depth", "odometry"), ("odometry",)),
         ("objectnav-habitat2020-v1", ("gps", "compass"), ()),
         ("pointnav-habitat2020-v1", ("depth", "occupancy_map"), ("occupancy_map",)),
         ("pointnav-habitat2020-v1+poses=estimated", ("depth", "occupancy_map"), ("occupancy_map",)),

@@ -6,8 +6,8 @@ from navarena.simulation.sensors.sensor import ImageSensor, Sensor
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.task import Task
 
-POSE_SENSORS = ("gps", "compass")
-"""Sensors of the body that tell its pose."""
+POSE_SENSORS = ("gps", "compass", "odometry")
+"""Sensors of the body that tell its pose, odometry by the sum of its motions."""
 
 POSE_GIVEN_BY = frozenset((*POSE_SENSORS, "pointgoal_with_gps_compass"))
 """Observations of which one gives the pose."""
@@ -38,6 +38,8 @@ def _is_beyond(task: Task, sensor: Sensor) -> bool:
     """Whether a sensor of the body measures what `task` does not offer: images, or its pose."""
     if isinstance(sensor, ImageSensor):
         return not offers_channel(task, sensor.channel)
+    if sensor.name == "odometry" and task.images.poses == "odometry":  # which measures no motion
+        return True
     return sensor.name in POSE_SENSORS and _hides_pose(task)
 
 
