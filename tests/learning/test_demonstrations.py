@@ -248,3 +248,6 @@ def test_the_command(demos, tmp_path, capsys):
     assert "checkpoint:" in capsys.readouterr().out and read_info(out).updates >= 1
     assert main([*given[:3], str(tmp_path), *given[4:-2], str(tmp_path / "b")]) == 2
     assert "without demos.json" in capsys.readouterr().err
+    for setting in ("epochs", "minibatches"):
+        assert main([*given, f"--method.{setting}=3"]) == 2
+        assert f"settings that --demos uses, got method.{setting}; leave it" in capsys.readouterr().err

@@ -87,6 +87,8 @@ class Train:
         recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
         for one in self.set:
             recipe = change_setting(recipe, one)
+        if self.demos is not None:
+            _require_used(self.set)
         out = self.out or Path("runs") / "train" / re.sub(r"[^\w.+=-]", "_", self.recipe)
         if min(self.threads, self.seeds or 1, self.workers or 1) < 1:
             raise InputError(
@@ -282,6 +284,20 @@ def spell_settings(arguments: Sequence[str]) -> list[str]:
         else:
             spelled.append(argument)
     return spelled
+
+
+_OF_ROLLOUTS = ("method.epochs", "method.minibatches")
+
+
+def _require_used(settings: Sequence[str]) -> None:
+    """Raise InputError for a setting of rollouts, which a training from demonstrations has none of."""
+    for text in settings:
+        name = text.partition("=")[0]
+        if name in _OF_ROLLOUTS:
+            raise InputError(
+                f"expected settings that --demos uses, got {name}; leave it out: --frames says for how many "
+                "passes over the demonstrations"
+            )
 
 
 def change_setting(settings: Any, text: str) -> Any:
