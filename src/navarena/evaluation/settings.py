@@ -104,7 +104,7 @@ class EvaluationSettings:
     references: str | None = None
     """In houses: gt_ndtw.json of IVLN-CE, the paths that metrics compare with."""
     features: str | None = None
-    """On graphs: features of the 36 views, .tsv (R2R) or .hdf5 (HAMT)."""
+    """On graphs: features of the 36 views, .tsv (R2R) or .hdf5 (HAMT; FILE?size=768: the first 768)."""
     vocabulary: str | None = None
     """On graphs: file of words that encodes instructions for the sensor instruction_tokens."""
     device: str = "cpu"

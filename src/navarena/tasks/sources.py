@@ -182,9 +182,16 @@ def _make_house_batch(
 
 
 def _load_file(path: str, atlas: GraphAtlas) -> ViewFeatures:
-    """The features of the places of `atlas` in a file; raises UnknownNameError for what is no file at all."""
-    if not Path(path).suffix:
+    """The features of the places of `atlas` in FILE or FILE?size=D, the first D numbers of each view.
+
+    Raises UnknownNameError for what is no file at all, InputError for other words behind it.
+    """
+    file, mark, words = path.partition("?")
+    if not Path(file).suffix:
         require_name("features of houses", path, SIZES)
-    features = load_features(Path(path), scans=atlas.scans)
+    name, _, size = words.partition("=")
+    if mark and not (name == "size" and size.isdecimal() and int(size) > 0):
+        raise InputError(f"expected ?size=D, such as ?size=768, behind {file}, got {words!r}")
+    features = load_features(Path(file), int(size) if mark else None, atlas.scans)
     features.require(atlas.places())
     return features

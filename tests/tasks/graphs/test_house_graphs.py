@@ -1,9 +1,11 @@
 """r2r-graph-houses-v1: paths of floor graphs with checked instructions, features of views, tours."""
 
+import base64
+
 import numpy as np
 import pytest
 
-from navarena.core.errors import UnknownNameError
+from navarena.core.errors import FileError, InputError, UnknownNameError
 from navarena.episodes.floor_graph import house_graph
 from navarena.episodes.goals import GraphGoal, decode_goal
 from navarena.episodes.graph_routes import R2R_GRAPH_V1, SEEN
@@ -101,6 +103,26 @@ def test_batches_in_houses(world):
     assert plain.privileged_sensors == () and plain.features == "colours"
     with pytest.raises(UnknownNameError, match="features of houses"):
         make_batch(task, 1, scans=[HOUSE], sources=Sources(features="smells"))
+
+
+def test_a_file_of_features_says_how_many_numbers_are_read(tmp_path):
+    task, file = get_task("r2r-v1"), tmp_path / "views.tsv"
+    text = base64.b64encode(np.ones((36, 5), np.float32).tobytes()).decode()
+    places = make_batch(task, 1, scans=[HOUSE]).atlas.places()
+    file.write_text("".join(f"{scan}\t{name}\t640\t480\t60\t{text}\n" for scan, name in places))
+
+    def size(features):
+        batch = make_batch(
+            task, 1, sensors=("view_features",), scans=[HOUSE], sources=Sources(features=features)
+        )
+        return batch.specs["view_features"].shape[1]
+
+    assert size(str(file)) == size(f"{file}?size=5") == 5
+    with pytest.raises(FileError, match="expected 36 x 4 float32"):  # this layout has no longer rows
+        size(f"{file}?size=4")
+    for words in ("size=0", "sise=5", ""):
+        with pytest.raises(InputError, match=rf"expected \?size=D, .* got '{words}'"):
+            size(f"{file}?{words}")
 
 
 def test_tours_in_houses():
