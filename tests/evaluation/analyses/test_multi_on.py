@@ -18,7 +18,8 @@ from navarena.evaluation.analyses import (
 )
 from navarena.evaluation.analyses.analysis import AnalysedRun
 from navarena.evaluation.analyses.multi_on import raise_to
-from navarena.evaluation.records.record import hash_run
+from navarena.evaluation.records.journal import hash_rows, read_rows
+from navarena.evaluation.records.record import read_record
 from navarena.metrics.statistics import Estimate, subtract_estimates, wilson_interval
 
 
@@ -200,7 +201,8 @@ def test_what_fits_is_found_and_kept(tmp_path):
     assert read_analyses(one) == kept
     labels = [run.label for run in both]
     assert kept[0].runs == tuple(
-        AnalysedRun(name, (hash_run(run),)) for name, run in zip(labels, (one, two), strict=True)
+        AnalysedRun(name, (hash_rows(read_record(run), read_rows(run)),))
+        for name, run in zip(labels, (one, two), strict=True)
     )
     unnamed = json.loads((one / "analyses" / "lengths.json").read_text())
     del unnamed["runs"]  # as written before analyses named their runs

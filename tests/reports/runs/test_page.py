@@ -163,6 +163,23 @@ def test_stored_analyses_of_other_runs_stand_beside_those_of_the_page(tmp_path):
     assert shown(moved, three) == {title: own, f"{title}: runs that it does not name": ["old", "older"]}
 
 
+def test_a_stored_analysis_of_episodes_that_ran_again_replaces_nothing(tmp_path):
+    run, again = (
+        write_run(tmp_path / name, [make_row(k, 1, founds) for k in range(3)])
+        for name, founds in (("run", 1), ("again", 0))
+    )
+    title = "How long episodes are, and how they end"
+    save_analysis(run, run_analysis("lengths", read_labelled([f"before={run}"])))
+
+    def shown():
+        sections = find_sections(read_labelled([str(run)]))
+        return [one.title for one in sections if one.title.startswith(title)]
+
+    assert shown() == [title]
+    (run / "journal-0.jsonl").write_bytes((again / "journal-0.jsonl").read_bytes())
+    assert shown() == [title, f"{title}: before"]
+
+
 def test_labels_are_told_apart(runs):
     assert [one.label for one in label_apart([runs[0], runs[1], runs[0]])] == [
         "Walker",

@@ -17,8 +17,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
 from navarena.evaluation.analyses.contestants import Contestant, describe_rules
-from navarena.evaluation.records.journal import GoalsRecord, Row
-from navarena.evaluation.records.record import hash_record
+from navarena.evaluation.records.journal import GoalsRecord, Row, hash_rows
 from navarena.evaluation.records.results import ANALYSES_FOLDER
 from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted, why_missing
 
@@ -61,7 +60,7 @@ class AnalysedRun:
 
     Attributes:
         label: in the table.
-        hashes: of each run.json; they stay as they are when folders are moved.
+        hashes: of run.json and rows of each run; they stay as they are when folders are moved.
     """
 
     label: str
@@ -207,9 +206,7 @@ def goal_count(one: Contestant) -> int:
 
 def describe_runs(contestants: Sequence[Contestant]) -> tuple[AnalysedRun, ...]:
     """What an analysis of the contestants says of them."""
-    return tuple(
-        AnalysedRun(one.label, tuple(hash_record(record) for record in one.records)) for one in contestants
-    )
+    return tuple(AnalysedRun(one.label, tuple(map(hash_rows, one.records, one.rows))) for one in contestants)
 
 
 def require_same_rules(

@@ -1,6 +1,5 @@
 """Failure classes of a finished run: its failed episodes are re-executed with the instance sensor."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.files import read_json, write_atomic
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.records.journal import Row, encode_rows, read_rows, sort_rows
-from navarena.evaluation.records.record import RunRecord, hash_record, read_record
+from navarena.evaluation.records.journal import Row, hash_rows, read_rows
+from navarena.evaluation.records.record import RunRecord, read_record
 from navarena.evaluation.records.results import require_complete, summarize
 from navarena.evaluation.records.times import read_times, sum_costs, sum_times
 from navarena.evaluation.records.traits import MODALITY, POINT
@@ -90,7 +89,7 @@ def classify_run(
     benchmark = benchmark or open_recorded_benchmark(record)
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
     classes = classify_rows(benchmark, [row for row in rows if row.metrics["success"] != 1.0], on_episode)
-    kept = _Kept(journals=_hash_rows(record, rows), classes=dict(sorted(classes.items())))
+    kept = _Kept(journals=hash_rows(record, rows), classes=dict(sorted(classes.items())))
     write_atomic(folder / FAILURES_NAME, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     return Failures(record, len(rows), classes)
 
@@ -132,11 +131,6 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     classes: dict[str, FailureClass] = {}
 
 
-def _hash_rows(record: RunRecord, rows: Sequence[Row]) -> str:
-    """32 hex digits of SHA-256 over the rows of a run, in any order, and its run.json."""
-    return hashlib.sha256(encode_rows(sort_rows(rows), hash_record(record))).hexdigest()[:32]
-
-
 def read_failures(folder: Path, record: RunRecord, rows: Sequence[Row]) -> dict[str, FailureClass] | None:
     """Episode id -> class as `classify_run` wrote them into `folder`; None when it has not, or of other rows.
 
@@ -147,7 +141,7 @@ def read_failures(folder: Path, record: RunRecord, rows: Sequence[Row]) -> dict[
         return None
     remedy = f"make it again with: navarena failures {folder}"
     kept: _Kept = read_json(path, "failure classes", _Kept, remedy)
-    return kept.classes if kept.journals == _hash_rows(record, rows) else None
+    return kept.classes if kept.journals == hash_rows(record, rows) else None
 
 
 def load_evaluation(folder: Path, benchmark: Benchmark | None = None) -> Evaluation:

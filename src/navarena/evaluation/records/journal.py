@@ -30,7 +30,7 @@ import msgspec
 from navarena.core.errors import FileError, StorageError
 from navarena.core.files import DAMAGE, describe_damage, raise_storage_error
 from navarena.evaluation.records.lock import require_lock
-from navarena.evaluation.records.record import hash_run
+from navarena.evaluation.records.record import RunRecord, hash_record, hash_run
 
 Status = Literal["ok", "step_limit", "crashed", "timed_out", "illegal_action"]
 """How an episode ended: by the rules (STOP or their step limit), by the step limit of the evaluation, by an
@@ -256,6 +256,11 @@ def encode_rows(rows: Sequence[Row], run: str) -> bytes:
         before, line = _chain_row(before, row)
         lines.append(line)
     return b"".join(lines)
+
+
+def hash_rows(record: RunRecord, rows: Sequence[Row]) -> str:
+    """32 hex digits of SHA-256 over the rows of a run, in any order, and its run.json."""
+    return hashlib.sha256(encode_rows(sort_rows(rows), hash_record(record))).hexdigest()[:32]
 
 
 def read_rows(folder: Path) -> list[Row]:
