@@ -128,6 +128,27 @@ def test_it_acts_as_it_would_here(serving):
     assert agent.sensors == Follower.sensors and agent.trained_with == ("color_jitter",)
 
 
+class Reader:
+    """Walks one step for each sentence of its instruction."""
+
+    sensors = ("instruction",)
+
+    def reset(self):
+        self.steps = 0
+
+    def act(self, observations):
+        self.steps += 1
+        return int(self.steps <= observations["instruction"].count("."))
+
+
+def test_instructions_arrive(serving):
+    agent = load_agent(serving(Reader), get_task("r2r-ce-v1"))
+    agent.reset([Start(slot, "a", "hall", Boundary.SCENE) for slot in range(2)])
+    seen = {"instruction": np.array(["Walk ahead. Stop.", "Stop."], "<U1024")}
+    acted = [agent.act(seen, np.ones(2, bool)).tolist() for _ in range(3)]
+    assert acted == [[1, 1], [1, 0], [0, 0]]
+
+
 def test_agents_of_batches_are_told_what_is_evaluated(serving):
     address = serving(Whole)
     agent, batch = run(address, [AHEAD, LEFT], steps=3)
@@ -225,6 +246,7 @@ def test_arrays_travel_exactly():
         np.array([[np.inf, -0.0]], np.float32),
         np.zeros((2, 0), np.int64),
         np.array([True, False]),
+        np.array(["Go on.", ""]),
         np.arange(8).reshape(2, 4)[:, ::2],
     ):
         travelled = msgspec.msgpack.decode(msgspec.msgpack.encode(serve.encode_array(array)))

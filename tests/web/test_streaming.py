@@ -22,7 +22,7 @@ from navarena.web.streaming import (
     unpack_array,
 )
 
-DTYPES = ("|b1", "|u1", "|i1", "<u2", "<i4", "<i8", "<f2", "<f4", "<f8")
+DTYPES = ("|b1", "|u1", "|i1", "<u2", "<i4", "<i8", "<f2", "<f4", "<f8", "<U5")
 
 
 def has_lz4() -> bool:
@@ -87,7 +87,13 @@ def test_other_byte_orders_and_strides_are_straightened() -> None:
     np.testing.assert_array_equal(again, array)
 
 
-@pytest.mark.parametrize("array", [np.array(["a"]), np.array(3), np.array([None]), np.zeros(2, "m8[s]")])
+def test_bytes_of_a_known_text() -> None:
+    packed = pack_array(np.array(["Go.", "é"], "<U3"))
+    assert (packed.shape, packed.dtype) == ((2,), "<U3")
+    assert packed.rows == (b"G\0\0\0o\0\0\0.\0\0\0", b"\xe9\0\0\0" + bytes(8))
+
+
+@pytest.mark.parametrize("array", [np.array([b"a"]), np.array(3), np.array([None]), np.zeros(2, "m8[s]")])
 def test_what_is_no_row_of_numbers_is_not_sent(array) -> None:
     with pytest.raises(InputError, match="expected rows of numbers"):
         pack_array(array)
@@ -103,6 +109,7 @@ def packed(**changes) -> PackedArray:
     [
         {"dtype": "|O8"},
         {"dtype": "|S3"},
+        {"dtype": "<U0"},
         {"dtype": ">f4"},
         {"dtype": "<f9"},
         {"dtype": ""},

@@ -39,8 +39,8 @@ EPISODE = 1
 HOOKS = ("forgo_declaration", "overrule")
 """Methods that a batch agent may have beside `reset` and `act`, each behind a path of its own."""
 
-NUMBERS = "biuf"
-"""Kinds of arrays that travel: bool, int, uint and float."""
+KINDS = "biufU"
+"""Kinds of arrays that travel: bool, int, uint, float and text."""
 
 
 def encode_array(array: "np.ndarray") -> "dict[str, Any]":
@@ -50,10 +50,10 @@ def encode_array(array: "np.ndarray") -> "dict[str, Any]":
 
 
 def decode_array(content: "dict[str, Any]") -> "np.ndarray":
-    """The array (...) of `encode_array`, read-only; raises ValueError for dtypes that are no numbers."""
+    """The array (...) of `encode_array`, read-only; raises ValueError for another dtype than KINDS."""
     dtype = np.dtype(content["dtype"])
-    if dtype.kind not in NUMBERS:
-        raise ValueError("expected an array of numbers, got dtype {}".format(content["dtype"]))
+    if dtype.kind not in KINDS:
+        raise ValueError("expected an array of numbers or texts, got dtype {}".format(content["dtype"]))
     return np.frombuffer(content["data"], dtype).reshape(content["shape"])
 
 

@@ -30,7 +30,7 @@ MAX_AXES = 6
 MAX_LENGTH = 2**24
 """Of an axis."""
 
-_DTYPE = re.compile(r"[<|](b1|[iu][1248]|f[248])")
+_DTYPE = re.compile(r"[<|](b1|[iu][1248]|f[248])|<U[1-9][0-9]{0,4}")
 _LEVEL = 1
 """Of zlib: higher ones take many times as long for a few percent."""
 
@@ -62,13 +62,13 @@ class PackedArray(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     Attributes:
         shape: of the array; the first axis counts rows.
-        dtype: NumPy's text, such as "<f4"; numbers and bool only.
+        dtype: NumPy's text, such as "<f4"; numbers, bool and texts only.
         codec: by which each row was packed.
         rows: bytes of each, in C order.
     """
 
     shape: Annotated[tuple[Axis, ...], msgspec.Meta(min_length=1, max_length=MAX_AXES)]
-    dtype: Annotated[str, msgspec.Meta(max_length=3)]
+    dtype: Annotated[str, msgspec.Meta(max_length=7)]
     codec: Codec
     rows: tuple[bytes, ...]
 
@@ -79,18 +79,21 @@ class PackedArray(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def pack_array(array: np.ndarray, codec: Codec = "none", pool: Executor | None = None) -> PackedArray:
-    """(N, ...) numbers or bool of any dtype, packed row by row; a `pool` of threads packs several at a time.
+    """(N, ...) numbers, bool or texts, packed row by row; a `pool` of threads packs several at a time.
 
     Raises InputError for another dtype, and MissingExtraError for a codec that is not installed.
     """
     if array.ndim < 1 or not _DTYPE.fullmatch(array.dtype.newbyteorder("<").str):
-        raise InputError(f"expected rows of numbers to send, got shape {array.shape} of {array.dtype}")
+        raise InputError(
+            f"expected rows of numbers or texts to send, got shape {array.shape} of {array.dtype}"
+        )
     array = np.ascontiguousarray(array)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     size = array[:1].nbytes
     used: Codec = "none" if size < _SMALLEST else codec
-    views = [memoryview(row.reshape(-1).view(np.uint8)) for row in array] if size else [b""] * len(array)
+    flat = array.reshape(len(array), -1) if size else array
+    views = [memoryview(row.view(np.uint8)) for row in flat] if size else [b""] * len(array)
     apply: Callable[..., Any] = map if pool is None or len(array) < 2 else pool.map
     rows = tuple(apply(_packer(used), views))
     return PackedArray(shape=array.shape, dtype=array.dtype.str, codec=used, rows=rows)
@@ -103,7 +106,7 @@ def unpack_array(packed: PackedArray, pool: Executor | None = None) -> np.ndarra
     MAX_ARRAY.
     """
     if not _DTYPE.fullmatch(packed.dtype):
-        raise StreamError("array", f"expected an array of numbers, got dtype {packed.dtype!r}")
+        raise StreamError("array", f"expected an array of numbers or texts, got dtype {packed.dtype!r}")
     if len(packed.rows) != packed.shape[0] or packed.row_bytes * packed.shape[0] > MAX_ARRAY:
         raise StreamError(
             "array",

@@ -63,6 +63,19 @@ class Lawless(Stumbler):
             return 99
 
 
+class Reader(SingleAgent):
+    """Walks one step for each sentence of its instruction."""
+
+    sensors = ("instruction",)
+
+    def reset(self):
+        self.steps = 0
+
+    def act(self, observations):
+        self.steps += 1
+        return int(self.steps <= observations["instruction"].count("."))
+
+
 class Marcher(Agent):
     """Walks seven steps in every episode, and notes where memory ended; `made` holds all that were made."""
 

@@ -78,6 +78,18 @@ def test_live_run_equals_local_one(server, local, tmp_path) -> None:
     assert outcome.seconds["agent"] > 0
 
 
+def test_instructions_are_streamed_as_they_are_here(server, tmp_path) -> None:
+    reader, protocol = f"{WORLD}:Reader", "r2r-ce-v1"
+    track, phase = Track(name="words", sensors=("instruction",)), {"protocol": protocol}
+    run = LiveThread(make_order(tmp_path / "live", agent=reader, track=track, phase=phase))
+    server.worker = run.address
+    submit_live(server.address, TOKEN, reader, protocol)
+    run.wait()
+    rows = sort_rows(run)
+    assert rows == evaluate_here(tmp_path / "local", reader, protocol).rows
+    assert all(row.status == "ok" and len(row.actions) > 1 for row in rows)
+
+
 @pytest.mark.parametrize("name", ["Stumbler", "Lawless"])
 def test_failures_of_the_agent_are_rows_as_they_are_locally(name, server, tmp_path) -> None:
     run = LiveThread(make_order(tmp_path / "live", agent=f"{WORLD}:{name}"))
