@@ -128,6 +128,72 @@ def test_it_acts_as_it_would_here(serving):
     assert agent.sensors == Follower.sensors and agent.trained_with == ("color_jitter",)
 
 
+class Turner:
+    """Turns as it was told when it was made, with whatever else it may be given."""
+
+    sensors = ("gps",)
+
+    def __init__(self, side="left"):
+        self.side = side
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        return f"turn_{self.side}"
+
+
+def test_each_slot_has_an_agent_of_the_same_making(serving):
+    def turn_right():
+        return Turner("right")
+
+    class Opened(Turner):
+        def __init__(self, opening):
+            super().__init__(opening["actions"][3].removeprefix("turn_"))
+
+    for maker, action in ((turn_right, 3), (Opened, 3), (Turner, 2)):
+        _, batch = run(serving(maker), [AHEAD, LEFT], steps=2)
+        assert [batch.trajectory(slot).actions.tolist() for slot in range(2)] == [[action] * 2] * 2
+
+
+class Observer:
+    """Notes the names of what it observes."""
+
+    sensors = ("left_semantic", "semantic", "agent_position")
+
+    def reset(self):
+        self.seen = []
+
+    def act(self, observations):
+        self.seen.append(sorted(observations))
+        return 1
+
+
+class OurObserver(Observer, SingleAgent):
+    """The same, of navarena's own class."""
+
+
+class BatchObserver(Observer):
+    """The same, for a batch."""
+
+    def reset(self, starts):
+        self.seen = []
+
+    def act(self, observations, active):
+        return [super(BatchObserver, self).act(observations)]
+
+
+@pytest.mark.parametrize("kind", [Observer, OurObserver, BatchObserver])
+def test_agents_of_the_standard_interface_have_its_names(serving, kind):
+    observer, theirs = kind(), Observer.sensors
+    agent = RemoteAgent(Connection(serving(lambda: observer)), PROTOCOL)
+    ours = ("left_instance", "instance", "position") if kind is Observer else theirs
+    assert agent.sensors == ours
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    agent.act({name: np.zeros((1, 1)) for name in ours}, np.ones(1, bool))
+    assert observer.seen == [sorted(theirs)]
+
+
 class Reader:
     """Walks one step for each sentence of its instruction."""
 
@@ -377,6 +443,17 @@ def test_an_agent_in_a_process_that_is_never_made_is_given_up(tmp_path, monkeypa
     with pytest.raises(AgentTimeoutError, match=r"'printing:Printer' to be made within 0\.5 \+ 0 s"):
         in_process(tmp_path, monkeypatch, patience=0.5, slow=True)
     assert time.monotonic() - began < 15
+
+
+def test_commands_of_the_standard_interface_are_read(serving):
+    class Driver(Turner):
+        def act(self, observations):
+            values = {"linear_velocity": np.float32(0.5), "angular_velocity": [-1.0], "velocity_stop": 0}
+            return {"action": ("velocity_control", "velocity_stop"), "action_args": values}
+
+    agent = RemoteAgent(Connection(serving(Driver)), get_task("objectnav-stretch2023-v1"))
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    assert agent.act({"gps": np.zeros((1, 2))}, np.ones(1, bool)).tolist() == [[0.5, -1.0, 0.0, 0.0]]
 
 
 ILLEGAL = [

@@ -19,10 +19,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from navarena.agents.agent import SingleAgent
+from navarena.agents.serve import OUR_NAMES, THEIR_NAMES, rename
 from navarena.core.errors import ActionError, describe_choices
-
-OUR_NAMES = {"semantic": "instance", "agent_position": "position"}
-"""Name of an observation there -> here, where they differ."""
 
 COLUMNS = {
     "xyt_waypoint": ("waypoint_x", "waypoint_y", "waypoint_yaw"),
@@ -32,8 +30,6 @@ COLUMNS = {
 
 _OPTIONAL = ("camera_pitch_velocity", "delta_camera_pitch", "velocity_stop")
 """Columns that the challenge's own agents leave out; 0 tilts nothing and stops nothing."""
-
-_THEIR_NAMES = {ours: theirs for theirs, ours in OUR_NAMES.items()}
 
 
 @runtime_checkable
@@ -51,7 +47,7 @@ class StandardAgent(Protocol):
 
 def our_sensors(names: Sequence[str]) -> tuple[str, ...]:
     """Names of sensors there, cameras' prefixes included ("left_semantic"), as they are called here."""
-    return tuple(_renamed(name, OUR_NAMES) for name in names)
+    return tuple(rename(name, OUR_NAMES) for name in names)
 
 
 def read_action(answer: object, actions: Sequence[str]) -> int:
@@ -145,7 +141,7 @@ class HabitatAgent(SingleAgent):
         self._inner.reset()
 
     def act(self, observations: Mapping[str, np.ndarray]) -> int | np.ndarray:
-        seen = {_renamed(name, _THEIR_NAMES): value.copy() for name, value in observations.items()}
+        seen = {rename(name, THEIR_NAMES): value.copy() for name, value in observations.items()}
         return self._read(self._inner.act(seen), self._actions)
 
 
@@ -154,10 +150,3 @@ def adapt(
 ) -> Callable[[], HabitatAgent]:
     """Makes a HabitatAgent around each agent that `make` returns."""
     return lambda: HabitatAgent(make(), actions, is_continuous)
-
-
-def _renamed(name: str, names: Mapping[str, str]) -> str:
-    camera, mark, channel = name.rpartition("_")
-    if name in names:
-        return names[name]
-    return camera + mark + names.get(channel, channel) if mark else name

@@ -18,7 +18,7 @@ from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import Declaration, read_declaration
-from navarena.agents.habitat import our_sensors, read_action, read_command
+from navarena.agents.habitat import read_action, read_command
 from navarena.agents.serve import VERSION, encode_array
 from navarena.core.errors import (
     ActionError,
@@ -183,7 +183,7 @@ class RemoteAgent(Agent):
         self._session = secrets.token_hex(8)
         opened, self._hooks = open_session(connection, self._session, task, seed)
         weakref.finalize(self, _close_session, connection, self._session)
-        self.sensors = our_sensors(opened.sensors or task.sensors)
+        self.sensors = opened.sensors or task.sensors
         self.privileged, self.privileged_inputs = opened.privileged, opened.privileged_inputs
         self.trained_with, self.resizes = opened.trained_with, opened.resizes
         self.model_sha256 = opened.model_sha256

@@ -11,6 +11,7 @@ The file is written for Python 3.7 and later, and imports nothing of navarena.
 """
 
 import argparse
+import functools
 import importlib
 import inspect
 import os
@@ -39,6 +40,11 @@ EPISODE = 1
 HOOKS = ("forgo_declaration", "overrule")
 """Methods that a batch agent may have beside `reset` and `act`, each behind a path of its own."""
 
+OUR_NAMES = {"semantic": "instance", "agent_position": "position"}
+"""Name of an observation in the field's standard interface -> in messages, where they differ."""
+
+THEIR_NAMES = {ours: theirs for theirs, ours in OUR_NAMES.items()}
+
 KINDS = "biufU"
 """Kinds of arrays that travel: bool, int, uint, float and text."""
 
@@ -61,7 +67,7 @@ class Host:
     """The agents of all sessions: each evaluating process has a session, and an agent, of its own.
 
     Args:
-        make: makes an agent; called with the message that opened the session if it takes one argument,
+        make: makes an agent; called with the message that opened the session if it needs one argument,
             else without arguments.
         make_start: makes a start of its fields, which batch agents are reset by.
     """
@@ -70,18 +76,19 @@ class Host:
         self, make: "Callable[..., Any]", make_start: "Callable[..., Any]" = SimpleNamespace
     ) -> None:
         self._make, self._make_start = make, make_start
-        self._takes_opening = _takes(make, 1)
+        self._needs_opening = _takes(make, 1) and not _takes(make, 0)
         self._sessions: dict[str, _Session] = {}
 
     def answer(self, path: str, message: "dict[str, Any]") -> "dict[str, Any]":
         """The answer to a message sent to `path`; raises LookupError for an unknown path or session."""
         if path == "/open":
-            agent = self._make(message) if self._takes_opening else self._make()
-            self._sessions[message["session"]] = session = _Session(agent)
+            make = functools.partial(self._make, message) if self._needs_opening else self._make
+            self._sessions[message["session"]] = session = _Session(make)
+            agent = session.agent
             return {
                 "version": VERSION,
                 "hooks": session.hooks,
-                "sensors": list(getattr(agent, "sensors", None) or ()),
+                "sensors": session.sensors,
                 "privileged_inputs": list(getattr(agent, "privileged_inputs", ())),
                 "trained_with": list(getattr(agent, "trained_with", ())),
                 "resizes": list(getattr(agent, "resizes", ())),
@@ -111,11 +118,15 @@ class Host:
 class _Session:
     """One evaluating process: a batch agent, or single agents by slot."""
 
-    def __init__(self, agent: Any) -> None:
+    def __init__(self, make: "Callable[[], Any]") -> None:
         self.lock = threading.Lock()
-        self.agent, self._spare = agent, [agent]
+        self.agent = agent = make()
+        self._make, self._spare = make, [agent]
         self._is_batched = _takes(agent.act, 2)
         self.hooks = [name for name in HOOKS if self._is_batched and hasattr(agent, name)]
+        self._is_standard = not self._is_batched and not _is_ours(type(agent))
+        named = getattr(agent, "sensors", None) or ()
+        self.sensors = [rename(name, OUR_NAMES) if self._is_standard else name for name in named]
         self._slots: dict[int, Any] = {}
 
     def reset(self, starts: "list[Any]") -> None:
@@ -124,13 +135,15 @@ class _Session:
             return
         for start in starts:
             if start.slot not in self._slots:
-                self._slots[start.slot] = self._spare.pop() if self._spare else type(self.agent)()
+                self._slots[start.slot] = self._spare.pop() if self._spare else self._make()
             if start.boundary >= EPISODE:
                 self._slots[start.slot].reset()
 
     def act(self, seen: "dict[str, np.ndarray]", active: "np.ndarray") -> Any:
         if self._is_batched:
             return _plain(self.agent.act(seen, active))
+        if self._is_standard:
+            seen = {rename(name, THEIR_NAMES): value for name, value in seen.items()}
         answers: list[Any] = [None] * len(active)
         for slot in np.flatnonzero(active).tolist():
             own = {name: value[slot].copy() for name, value in seen.items()}
@@ -144,8 +157,23 @@ class _Session:
         return [_costs(self.agent.episode_costs(slot)) if runs else {} for slot, runs in enumerate(active)]
 
 
+def rename(name: str, names: "dict[str, str]") -> str:
+    """The name of an observation, by `names`; behind the name of a camera, too, as in "left_semantic"."""
+    camera, mark, channel = name.rpartition("_")
+    if name in names:
+        return names[name]
+    return camera + mark + names.get(channel, channel) if mark else name
+
+
+def _is_ours(kind: type) -> bool:
+    """Whether a class is derived from one of navarena, whose names its observations have."""
+    return any(one.__module__.startswith("navarena.") for one in kind.__mro__)
+
+
 def _one(answer: Any) -> Any:
     """A single agent's action as msgpack types: {"action": x} unwrapped, arrays of one element as numbers."""
+    if isinstance(answer, dict) and isinstance(answer.get("action_args"), dict):
+        return {"action_args": {str(name): _plain(value) for name, value in answer["action_args"].items()}}
     if isinstance(answer, dict):
         answer = answer.get("action", answer)
     try:
