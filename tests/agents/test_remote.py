@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -180,7 +181,7 @@ class BatchObserver(Observer):
         self.seen = []
 
     def act(self, observations, active):
-        return [super(BatchObserver, self).act(observations)]
+        return [super().act(observations)]
 
 
 @pytest.mark.parametrize("kind", [Observer, OurObserver, BatchObserver])
@@ -556,6 +557,15 @@ def test_the_deadline_is_of_the_whole_answer(raw_server):
     with pytest.raises(AgentTimeoutError, match=r"within 0\.5 s, got no whole answer"):
         Connection(raw_server(drip()), patience=0.5).ask("/act", {})
     assert time.monotonic() - began < 3
+
+
+def test_a_connection_that_was_closed_while_idle_is_opened_again(raw_server):
+    empty_map = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\x80"
+    connection = Connection(raw_server([empty_map]), patience=5)
+    assert connection.ask("/reset", {}) == {}
+    select.select([connection._http.sock], [], [], 5)  # until the server's end of it has come
+    raw_server([empty_map])
+    assert connection.ask("/act", {}) == {}
 
 
 def test_an_answer_has_a_greatest_size(raw_server):

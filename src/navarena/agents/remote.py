@@ -93,6 +93,18 @@ class _TimedHTTP(http.client.HTTPConnection):
         self.sock.settimeout(timeout)
 
 
+def _is_closed(connection: socket.socket) -> bool:
+    """Whether an idle connection has been closed by the other side, as many servers do after some seconds."""
+    connection.settimeout(0)
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True  # at its end, or with an answer that nobody has asked for
+
+
 class Connection:
     """A kept HTTP connection to an agent.
 
@@ -129,6 +141,8 @@ class Connection:
         deadline = math.inf if patience is None else time.monotonic() + patience
         try:
             self._http.timeout = patience
+            if self._http.sock is not None and _is_closed(self._http.sock):
+                self._http.close()
             if self._http.sock is None:
                 self._http.connect()
             if self._http.sock is not None:
