@@ -391,6 +391,19 @@ def test_prompts_of_ones_own(server, tmp_path):
     assert "Kindly go to the point." in server.asked[0]["messages"][0]["content"]
 
 
+def test_a_run_does_not_go_on_with_other_prompts(server, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(FILE.read_text())
+    given = {"split": "mini", "episodes": 1, "episode_steps": 2, "out": tmp_path / "run"}
+    settings = EvaluationSettings("pointnav-v1", name_agent(server, f"&prompts={path}"), **given)
+    evaluate(settings)
+    path.write_text(FILE.read_text().replace("Go to a point on the floor.", "Kindly go to the point."))
+    with pytest.raises(InputError, match="holds another run: the hashes of the agent's weights and files"):
+        evaluate(settings)
+    evaluate(replace(settings, fresh=True))
+    assert "Kindly go to the point." in server.asked[-1]["messages"][0]["content"]
+
+
 def test_unfit_tasks_are_refused(server):
     with pytest.raises(InputError, match="expected a protocol of discrete actions for the agent 'vlm'"):
         load_agent(name_agent(server), get_task("objectnav-stretch2023-v1"))

@@ -103,7 +103,7 @@ def test_a_run_holds_the_hash_of_its_weights_and_goes_on_with_no_others(trained,
     assert main(["checkpoint", "export", str(trained), str(weights)]) == 0
     assert main(command) == 2
     other = read_info(weights).model_sha256
-    assert other != own and f"weights are {own}, not {other}" in capsys.readouterr().err
+    assert other != own and f"weights and files are {own}, not {other}" in capsys.readouterr().err
 
 
 def test_export_is_half_as_large_and_acts_alike(trained, tmp_path, capsys):

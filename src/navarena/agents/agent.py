@@ -116,7 +116,7 @@ class Agent(ABC):
 
     @classmethod
     def weights_beside(cls) -> tuple[str, ...]:
-        """Hashes of further weights that it uses, as `model_sha256`, beside those of declared sensors."""
+        """Hashes of further weights and files that it uses, beside `model_sha256` and declared sensors'."""
         return ()
 
     @classmethod

@@ -2,6 +2,7 @@
 
 import codecs
 import errno
+import hashlib
 import lzma
 import os
 import sys
@@ -127,6 +128,11 @@ def read_bytes(path: Path, kind: str) -> bytes:
     if not data:
         raise FileError(f"{kind} {path} is empty (0 bytes); copy or download it again")
     return unpack(data, f"{kind} {path}") if data[:2] == GZIP_MAGIC else data
+
+
+def hash_file(path: Path, kind: str) -> str:
+    """SHA-256 of the content of `path`, as hexadecimal; raises FileError as `read_bytes` does."""
+    return hashlib.sha256(read_bytes(path, kind)).hexdigest()
 
 
 def unpack(data: bytes, name: str) -> bytes:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.agents.goat.goal_matching import Candidates, Matcher
-from navarena.core.files import read_bytes, read_json
+from navarena.core.files import hash_file, read_json
 from navarena.episodes.encoding.encoder import GoalQuery
 from navarena.episodes.goals import Modality
 from navarena.mapping import Instance
@@ -61,7 +60,7 @@ def read_thresholds(file: str) -> dict[Modality, float]:
 
 def hash_thresholds(file: str) -> str:
     """SHA-256 of such a file, as hexadecimal; empty for no file. Raises FileError if it cannot be read."""
-    return sha256(read_bytes(Path(file), "thresholds")).hexdigest() if file else ""
+    return hash_file(Path(file), "thresholds") if file else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,12 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start, require_discrete
-from navarena.agents.language.prompts import fill, read_prompts
+from navarena.agents.language.prompts import FILE, fill, read_prompts
 from navarena.agents.language.questions import Interviewer, Memory
 from navarena.agents.language.settings import LanguageModelSettings, read_settings
 from navarena.core.chat import Answer, AnswerStore, ChatClient, ChatError, encode_request
 from navarena.core.errors import ActionError, AgentTimeoutError, ServiceUnreachableError
-from navarena.core.files import cache_folder
+from navarena.core.files import cache_folder, hash_file
 from navarena.tasks.task import Phase, Task
 
 FOLDER = "answers"
@@ -55,6 +55,12 @@ class LanguageModelAgent(Agent):
     def with_options(cls, text: str) -> type["LanguageModelAgent"]:
         members = {"settings": read_settings(text), "__doc__": cls.__doc__}
         return type("LanguageModelAgent", (cls,), members)
+
+    @classmethod
+    def weights_beside(cls) -> tuple[str, ...]:
+        if cls.settings is None or cls.settings.prompts_file == FILE:
+            return ()
+        return (hash_file(cls.settings.prompts_file, "prompts"),)
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         settings = LanguageModelSettings() if self.settings is None else self.settings

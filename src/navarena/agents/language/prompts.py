@@ -2,7 +2,6 @@
 
 import string
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,6 @@ class Prompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.tasks[max(fitting, key=len, default=DEFAULT)]
 
 
-@cache
 def read_prompts(path: Path = FILE) -> Prompts:
     """The prompts in `path`; FileError for a missing or damaged file, and for unknown words in braces."""
     text = read_text(path, "prompts")

@@ -256,7 +256,7 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
         differences.append(f"the agent declared the privileged inputs {old}, not {new}")
     if found.model_sha256 != wanted.model_sha256:
         old, new = (one or "unknown" for one in (found.model_sha256, wanted.model_sha256))
-        differences.append(f"the agent's weights are {old}, not {new}")
+        differences.append(f"the hashes of the agent's weights and files are {old}, not {new}")
     if found.metrics != wanted.metrics or found.actions != wanted.actions:
         differences.append("the protocol's metrics or actions are others")
     if differences:

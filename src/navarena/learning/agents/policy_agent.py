@@ -7,7 +7,6 @@ before, with ?map=SENSOR it sees this map in the place of its own. Options are j
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import join_hashes
 from navarena.agents.options import split_options
 from navarena.core.errors import CheckFailedError, InputError
-from navarena.core.files import read_bytes
+from navarena.core.files import hash_file
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
 from navarena.learning.agents.adaptation import (
@@ -130,7 +129,7 @@ class CheckpointAgent(Agent):
         for name, value in given.items():
             if name == WEIGHTS and value:
                 members["adapted"] = value
-                adapted = sha256(read_bytes(Path(value), "adapted weights")).hexdigest()
+                adapted = hash_file(Path(value), "adapted weights")
                 members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
                 members["trained_with"] = (*cls.trained_with, CALIBRATED_EARLIER)
             elif name == MAP and value:
