@@ -289,6 +289,17 @@ def test_a_board_changes_with_its_submissions(tmp_path: Path) -> None:
     assert client.post(f"{path}/reinstate", data={"csrf": secret}).status_code == 409
 
 
+def test_a_board_loses_the_name_and_links_of_a_deleted_team(tmp_path: Path) -> None:
+    service, client = world(tmp_path)
+    add_submission(service, "open", "Team A", 0.5, link="https://team-a.example")
+    shown = client.get("/phases/open").text
+    assert "Team A" in shown and "team-a.example" in shown
+    form = {"password": PASSWORD, "csrf": sign_in(client, "ada")}
+    assert client.post("/account/delete", data=form).status_code == 303
+    shown = client.get("/phases/open").text
+    assert "(deleted team" in shown and "Team A" not in shown and "team-a.example" not in shown
+
+
 def test_a_submission_is_run_again(tmp_path: Path) -> None:
     service, client = world(tmp_path)
     name = add_submission(service, "open", "Team A", 0.6)

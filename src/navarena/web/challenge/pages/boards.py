@@ -17,7 +17,7 @@ from navarena.web.challenge.leaderboard import Entry, Scores, Section, Ties, bui
 from navarena.web.challenge.ranking import unpack_scores
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import Storage
-from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, ScoreRow, Submission
+from navarena.web.challenge.storage.models import ChallengeRow, Membership, PhaseRow, ScoreRow, Submission
 
 FACTS = (
     "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "training_data",
@@ -33,7 +33,7 @@ MAX_KEPT = 512
 FRESH_SECONDS = 1.0
 """How long what is known of the database is taken to be true."""
 
-Version = tuple[int, int, int]
+Version = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,8 @@ class Snapshot:
     """The verified submissions of a phase at one time.
 
     Attributes:
-        version: changes with every submission that is verified, disqualified or run again.
+        version: changes with every submission that is verified, disqualified, run again, or left without
+            a team; its last number counts the latter.
         entries: by the order of their ids.
         ties: remembered between snapshots.
     """
@@ -129,12 +130,15 @@ class Boards:
             .where(ChallengeRow.slug == self._challenge.slug, PhaseRow.slug == phase.name)
         )
         verified = (Submission.phase_id == row_id, Submission.state == "verified")
-        columns = (func.count(), func.max(Submission.finished), func.sum(Submission.id))
-        count, last, sum_of_ids = session.execute(select(*columns).where(*verified)).one()
-        version: Version = (count, last or 0, sum_of_ids or 0)
+        without_team = func.count().filter(Submission.team_id.not_in(select(Membership.team_id)))
+        columns = (func.count(), func.max(Submission.finished), func.sum(Submission.id), without_team)
+        count, last, sum_of_ids, left = session.execute(select(*columns).where(*verified)).one()
+        version: Version = (count, last or 0, sum_of_ids or 0, left)
         if before is not None and before.version == version:
             return before
-        known = {} if before is None else {one.submission: one for one in before.entries}
+        # names and links of a team that lost its members are forgotten
+        is_known = before is not None and before.version[-1] == left
+        known = {one.submission: one for one in before.entries} if before is not None and is_known else {}
         ids = session.execute(
             select(Submission.id, Submission.public_id, Submission.finished).where(*verified)
         ).all()
