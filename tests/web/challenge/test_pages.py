@@ -16,6 +16,7 @@ import msgspec  # noqa: E402
 
 from navarena.evaluation.records.results import summarize  # noqa: E402
 from navarena.web.challenge.accounts.sessions import COOKIE, FORM_COOKIE  # noqa: E402
+from navarena.web.challenge.pages.public import draw_history  # noqa: E402
 from navarena.web.challenge.pages.site import (  # noqa: E402
     format_number,
     is_link,
@@ -235,6 +236,25 @@ def test_boards_can_be_sorted_filtered_and_paged(tmp_path: Path) -> None:
     assert client.get("/phases/open?page=x").status_code == 422
     page = client.get("/phases/open?sort=spl").text
     assert 'aria-sort="descending"' in page and "sort=-spl" in page and "page 1 of 2" in page
+
+
+def test_the_history_has_the_boards_track_rank_1_at_the_top_and_a_colour_for_each_line(
+    tmp_path: Path,
+) -> None:
+    service, client = world(tmp_path)
+    for number in range(10):
+        add_submission(service, "open", "Team A", 0.5, method=f"m{number}")  # whose intervals overlap
+    add_submission(service, "open", "Team A", 0.5, method="other", track="all")
+    link = "/phases/open/history?track=rgb"
+    assert link in client.get("/phases/open?track=rgb").text
+    assert "/phases/open/history?" not in client.get("/phases/open").text
+    view = client.get(f"/api/v1/pages{link}").json()
+    (chart,) = draw_history(view)
+    assert len({line["kind"] for line in chart["lines"]}) == len(chart["lines"]) == 8
+    tops = [line for line in chart["lines"] if line["ranks"] == [1]]
+    assert tops and all(line["points"][0].endswith(f",{chart['edge']:.1f}") for line in tops)
+    (alone,) = draw_history(view | {"lines": tops})
+    assert alone["lines"][0]["points"][0].endswith(f",{chart['edge']:.1f}")
 
 
 def test_hosts_and_teams_reach_every_submission(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class Boards:
         )
 
     def history(
-        self, phase: Phase, track: str | None, limit: int = 10
+        self, phase: Phase, track: str | None, limit: int = 8
     ) -> tuple[tuple[int, ...], dict[str, tuple[int | None, ...]]]:
         """Ranks by day of the `limit` first entries of each section; see leaderboard.trace_ranks."""
         now = self.snapshot(phase)

@@ -170,7 +170,7 @@ def _draw_section(name: str, view: dict[str, Any]) -> dict[str, Any]:
 
     def place(day: int, rank: int) -> str:
         x = EDGE + (WIDTH - 2 * EDGE) * (day / last if last else 0.5)
-        y = EDGE + (HEIGHT - 2 * EDGE) * ((rank - 1) / (worst - 1) if worst > 1 else 0.5)
+        y = EDGE + (HEIGHT - 2 * EDGE) * (rank - 1) / max(worst - 1, 1)
         return f"{x:.1f},{y:.1f}"
 
     drawn = []
