@@ -19,12 +19,17 @@ from sqlalchemy import select
 from navarena.evaluation import EvaluationSettings, evaluate
 from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.challenge_file import load_challenge
+from navarena.web.challenge.live.intake import find_worker, submit_live_run
+from navarena.web.challenge.live.intake_form import LiveAbout
+from navarena.web.challenge.live.wire import VERSION, Hello
+from navarena.web.challenge.log_format import About
 from navarena.web.challenge.service import open_service
 from navarena.web.challenge.storage.models import Job, ScoreRow, Submission
 from navarena.web.challenge.transfer import export_challenge
+from navarena.web.streaming import StreamError
 
 from .live_world import PROTOCOL
-from .servers import add_account, write_challenge
+from .servers import add_account, open_test_service, write_challenge
 
 TESTS = Path(__file__).parents[2]
 """Where agents of the tests are imported from."""
@@ -157,6 +162,27 @@ def system(tmp_path):
 def local(tmp_path_factory):
     out = tmp_path_factory.mktemp("local")
     return evaluate(EvaluationSettings(PROTOCOL, FOLLOWER, "mini", episodes=6, out=out))
+
+
+def test_an_agent_comes_before_its_phase_closes(tmp_path) -> None:
+    (tmp_path / "hidden.seed").write_text(SEED)
+    service = open_test_service(tmp_path, CHALLENGE)
+    token, user, team = add_account(service.storage, "ann")
+    phase, about = service.challenge.phase("open"), About(track="plain", method="x")
+    came, stayed_away = (
+        submit_live_run(service, phase, team, user, LiveAbout(about=about, agent="x", nonce=32 * nonce))[0]
+        for nonce in "ab"
+    )
+    hello = Hello(version=VERSION, token=token)
+    with pytest.raises(StreamError) as waits:
+        find_worker(service, came, hello)
+    closed = CHALLENGE.replace('accepts = ["live"]', 'accepts = ["live"]\ncloses = 2026-01-01T00:00:00Z', 1)
+    service = open_test_service(tmp_path, closed)
+    with pytest.raises(StreamError) as goes_on:
+        find_worker(service, came, hello)
+    with pytest.raises(StreamError) as is_late:
+        find_worker(service, stayed_away, hello)
+    assert [one.value.code for one in (waits, goes_on, is_late)] == ["busy", "busy", "closed_phase"]
 
 
 def test_live_agent_through_the_command(system, local) -> None:

@@ -99,7 +99,8 @@ def find_worker(service: Service, public_id: str, hello: Hello) -> WorkerAddress
     """The worker of the submission in `hello`; queues a job for one if there is none.
 
     Raises StreamError: "token" for whoever may not, "after_end" or the submission's own code for one that
-    has ended, "busy" until a worker has taken it.
+    has ended, "busy" until a worker has taken it, and that of `require_open` for an agent that comes for the
+    first time while the phase takes no submissions.
     """
     with service.storage.write() as session:
         submission = _require_own(session, service, public_id, hello.token)
@@ -109,6 +110,8 @@ def find_worker(service: Service, public_id: str, hello: Hello) -> WorkerAddress
         job = session.scalars(jobs).first()
         stream = require_stream(session, submission.id)
         if job is None:
+            if submission.started is None:
+                _require_open(service, submission)
             add_job(session, submission)
         elif job.state == "leased" and stream.held.get("worker") == job.worker:
             held = stream.held
@@ -143,6 +146,15 @@ def _require_own(session: Session, service: Service, public_id: str, token: str)
             "token", "expected the token of a member of the team of this submission, got another"
         )
     return found
+
+
+def _require_open(service: Service, submission: Submission) -> None:
+    """Raise StreamError unless the phase of a live submission takes any now."""
+    row = submission.phase
+    try:
+        require_open(service.challenge.phase(row.slug), row, "live")
+    except Refusal as refusal:
+        raise StreamError(refusal.code, str(refusal)) from refusal
 
 
 def _ended(submission: Submission) -> StreamError:
