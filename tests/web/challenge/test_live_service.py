@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 pytest.importorskip("fastapi", reason="needs navarena[server]")
@@ -19,6 +20,7 @@ from sqlalchemy import select
 from navarena.evaluation import EvaluationSettings, evaluate
 from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.challenge_file import load_challenge
+from navarena.web.challenge.client import Client
 from navarena.web.challenge.live.intake import find_worker, submit_live_run
 from navarena.web.challenge.live.intake_form import LiveAbout
 from navarena.web.challenge.live.wire import VERSION, Hello
@@ -113,8 +115,6 @@ class System:
         raise AssertionError("no server\n" + self.read_logs())
 
     def rows(self) -> list[Row]:
-        import msgspec
-
         with self.service.storage.read() as session:
             stored = session.scalars(select(ScoreRow.row).order_by(ScoreRow.submission_id, ScoreRow.position))
             return [msgspec.json.decode(one, type=Row) for one in stored]
@@ -293,16 +293,20 @@ def test_hidden_seeds_stay_where_they_are(system) -> None:
 
 def test_refusals_of_the_interface(system) -> None:
     running = system(workers=0)
+    running.wait_for_server()
+    said = LiveAbout(about=About(track="plain", method="x"), agent=FOLLOWER, nonce="n" * 32)
+    hidden = Client(running.url, running.token).submit_live("hidden", msgspec.json.encode(said))
     refused = {
         ("--track", "other"): "unknown track",
-        ("--submission", "nobody's"): "token",
+        ("--submission", "nobody's"): "no such submission",
+        ("--submission", hidden): "expected --phase hidden, that of the submission",
         ("--agent", "expert"): "only observes",
     }
     for words, said in refused.items():
         process = running.submit(*words)
         assert process.wait(60) == 2
         assert said in running.logs[-1].read_text(), running.logs[-1].read_text()
-    assert not running.submissions()
+    assert len(running.submissions()) == 1
 
 
 class Spy:

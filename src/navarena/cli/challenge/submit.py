@@ -158,6 +158,8 @@ class Submit:
         challenge = client.challenge()
         about = self._describe(challenge, agent, str(describe_hardware()["processor"]))
         phase = next(one for one in challenge["phases"] if one["name"] == self.phase)
+        if self.submission is not None:
+            _require_phase(client.submission(self.submission), self.phase)
         participant = Participant(agent, phase["protocol"])
         hello = participant.hello(find_token(self.token_file))
         public_id = self.submission
@@ -235,3 +237,11 @@ class Submit:
             rows = [(one["title"], one["mean"], one["low"], one["high"]) for one in part["metrics"].values()]
             console.table(part["identity"], ("metric", "mean", "low", "high"), rows)
         return 0
+
+
+def _require_phase(submission: dict[str, Any], phase: str) -> None:
+    """Raise InputError for a submission to another phase than `phase`."""
+    if submission["phase"] != phase:
+        raise InputError(
+            f"expected --phase {submission['phase']}, that of the submission {submission['id']}, got {phase}"
+        )
