@@ -56,7 +56,7 @@ class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
         version: of the messages.
         token: that the participant got when the submission was made; nothing behind the server sees it.
         agent: its name, for the results.
-        sensors: what it observes; empty for all sensors of the protocol that the track allows.
+        sensors: what it observes, of what the track allows; empty for nothing.
         calibration_sensors: what it observes while it adapts; None for `sensors`.
         codecs: that it can unpack, see navarena.web.streaming.
         session: that it had before its connection broke; empty for an agent that has seen nothing yet.
