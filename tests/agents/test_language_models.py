@@ -17,7 +17,7 @@ from navarena.agents.language.prompts import FILE, read_prompts
 from navarena.agents.language.settings import LanguageModelSettings, read_settings
 from navarena.agents.loading import load_agent
 from navarena.cli.main import main
-from navarena.core.errors import FileError, InputError, NavarenaError, ServiceUnreachableError
+from navarena.core.errors import FileError, InputError, NavarenaError, ServiceUnreachableError, StorageError
 from navarena.core.files import cache_folder
 from navarena.evaluation import EvaluationSettings, evaluate, replay_run
 from navarena.evaluation.records.times import read_times
@@ -402,6 +402,16 @@ def test_a_run_does_not_go_on_with_other_prompts(server, tmp_path):
         evaluate(settings)
     evaluate(replace(settings, fresh=True))
     assert "Kindly go to the point." in server.asked[-1]["messages"][0]["content"]
+
+
+def test_answers_that_cannot_be_kept_end_the_run(server, tmp_path):
+    (cache_folder() / "answers").write_text("a file in the place of the folder")
+    given = {"split": "mini", "episodes": 2, "episode_steps": 2, "out": tmp_path / "run"}
+    settings = EvaluationSettings("pointnav-v1", name_agent(server), **given)
+    with pytest.raises(StorageError, match="cannot write .*answers"):
+        evaluate(settings)
+    (cache_folder() / "answers").unlink()
+    assert [row.status for row in evaluate(settings).rows] == ["step_limit"] * 2
 
 
 def test_unfit_tasks_are_refused(server):

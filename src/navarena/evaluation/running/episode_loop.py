@@ -20,7 +20,7 @@ from jaxtyping import Bool
 from navarena.agents.agent import Boundary, Start, require_actions
 from navarena.agents.declaration import read_declaration
 from navarena.agents.loading import guard
-from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError
+from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError, StorageError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark
 from navarena.evaluation.memory_groups import MemoryGroup, start_boundary, subtask_boundary
@@ -36,6 +36,9 @@ from navarena.evaluation.running.rows import (
 from navarena.evaluation.running.spectator import NOBODY, Spectator
 from navarena.evaluation.settings import EpisodeRules
 from navarena.tasks.task import Actions
+
+ENDING = (AgentUnreachableError, StorageError, KeyboardInterrupt)
+"""Exceptions during an agent's turn that end the run: no episode fails by a lost server or a full disk."""
 
 
 @runtime_checkable
@@ -257,7 +260,7 @@ class EpisodeLoop:
         try:
             with self._stopwatch.measure(self._stopwatch.agent, self._mask([start.slot for start in starts])):
                 self._agent.reset(starts)
-        except (AgentUnreachableError, KeyboardInterrupt):
+        except ENDING:
             raise
         except BaseException as error:  # an agent that exits does not end the run
             self._handle_agent_error(error)
@@ -278,7 +281,7 @@ class EpisodeLoop:
                 chosen = self._agent.act(observations, acting) if acting.any() else idle
             columns = len(self._benchmark.actions) if self._benchmark.is_continuous else None
             actions = require_actions(chosen, len(self._active), columns)
-        except (AgentUnreachableError, KeyboardInterrupt):
+        except ENDING:
             raise
         except BaseException as error:
             self._handle_agent_error(error)
