@@ -341,8 +341,18 @@ def test_what_goes_wrong_over_there_is_told(serving):
 def test_nobody_answers():
     with pytest.raises(AgentUnreachableError, match=r"start one with: python -m navarena\.agents\.serve"):
         load_agent("http://127.0.0.1:9", TASK)
-    with pytest.raises(InputError, match="http://host:port, ports up to 65535, got 'http://nowhere'"):
-        load_agent("http://nowhere", TASK)
+    here = "http://127.0.0.1:9"
+    for address in (
+        "http://nowhere",
+        f"{here}/mine",
+        f"{here}?sensors=rgb",
+        f"{here}#1",
+        "http://me:pw@127.0.0.1:9",
+    ):
+        with pytest.raises(
+            InputError, match="expected an agent's address as http://host:port, ports up to 65535"
+        ):
+            load_agent(address, TASK)
 
 
 def test_another_version_is_refused(serving, monkeypatch):

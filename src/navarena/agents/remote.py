@@ -121,7 +121,7 @@ class Connection:
             host, port = parts.hostname, parts.port
         except ValueError:  # a port that is no number, or none of 16 bits
             host = port = None
-        if not host or not port or parts.scheme != "http":
+        if not host or not port or address.rstrip("/") != f"http://{parts.netloc}" or "@" in parts.netloc:
             raise InputError(
                 f"expected an agent's address as http://host:port, ports up to 65535, got {address!r}"
             )
