@@ -224,6 +224,14 @@ def run(server, tmp_path, options="", name="run", **settings):
     return evaluate(EvaluationSettings("pointnav-v1", agent=name_agent(server, options), **given))
 
 
+def test_the_next_episode_begins_anew_where_memory_is_never_forgotten(server, tmp_path):
+    found = run(server, tmp_path, forget="never", batch_size=1)
+    assert len(server.asked) == 6
+    assert {one.costs["answers"] for one in read_times(found.folder).values()} == {3}
+    said = str(server.asked[3]["messages"][1])
+    assert "at step 0 of at most" in said and "none yet" in said
+
+
 def test_a_run_counts_costs_replays_and_needs_no_second_answer(server, tmp_path):
     first = run(server, tmp_path)
     assert [row.status for row in first.rows] == ["step_limit"] * 2 and len(server.asked) == 6

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Boundary, Start, require_discrete
+from navarena.agents.agent import Agent, Boundary, EpisodeStarts, Start, require_discrete
 from navarena.agents.language.prompts import FILE, fill, read_prompts
 from navarena.agents.language.questions import Interviewer, Memory
 from navarena.agents.language.settings import LanguageModelSettings, read_settings
@@ -75,6 +75,7 @@ class LanguageModelAgent(Agent):
         self._pool = ThreadPoolExecutor(settings.parallel, "vlm")
         self._legal = tuple(task.actions)
         self._memories: dict[int, Memory] = {}
+        self._episodes = EpisodeStarts()
         self._asked: list[int] = []
         self._costs: dict[int, dict[str, float]] = {}
         if task.declares_itself:
@@ -85,7 +86,7 @@ class LanguageModelAgent(Agent):
         self._legal = tuple(name for name in self._task.actions if name != self._task.declaration)
 
     def reset(self, starts: Sequence[Start]) -> None:
-        for start in starts:
+        for start in map(self._episodes.mark, starts):
             if start.boundary >= Boundary.EPISODE:
                 self._memories[start.slot] = self._interviewer.make_memory()
                 self._costs[start.slot] = {}
