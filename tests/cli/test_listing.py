@@ -93,6 +93,15 @@ def test_a_broken_plugin_is_shown_and_not_fatal(
     assert main(["list", kind]) == 0 and "broken-v1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", KEYS)
+def test_an_object_of_another_kind_is_shown_and_not_fatal(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry = load_target(next(iter(LISTINGS[kind].registries.values())))
+    monkeypatch.setitem(registry._targets, "odd-v1", "math:pi")
+    assert main(["list", kind]) == 0 and "odd-v1" in capsys.readouterr().out
+
+
 def test_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "agent"]) == 2
     assert "Did you mean 'agents'?" in capsys.readouterr().err

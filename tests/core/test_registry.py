@@ -48,6 +48,18 @@ def test_entry_points_add_names(other_package: None, registry: Registry) -> None
     assert registry.get("walker").speed == 3
 
 
+def test_a_package_that_cannot_be_imported_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registry: Registry
+) -> None:
+    (tmp_path / "someones_slip.py").write_text("1 / 0\n")
+    install(tmp_path, "someones_slip", "slip = someones_slip:Walker")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"agent 'slip' \(someones_slip:Walker\); it raised ZeroDivisionError"
+    ):
+        registry.get("slip")
+
+
 def test_entry_points_cannot_replace_ours(other_package: None, registry: Registry) -> None:
     assert registry.get("one")(9) == 3
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import NavarenaError, require_name
+from navarena.core.errors import NavarenaError, describe_error, require_name
 from navarena.core.registry import load_target
 
 
@@ -149,5 +149,7 @@ def list_items(kind: str) -> list[dict[str, Any]]:
                 row |= {"description": first_line(found)} | listing.describe(name, found)
             except (ImportError, NavarenaError) as error:
                 row["description"] = f"cannot be loaded: {error}"
+            except Exception as error:  # an object of another kind
+                row["description"] = f"cannot be described: {describe_error(error)}"
             rows.append(row | {"of": owner} if owner else row)
     return rows

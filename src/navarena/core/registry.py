@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from navarena.core.errors import InputError, unknown_name
+from navarena.core.errors import InputError, NavarenaError, describe_error, unknown_name
 
 
 def load_target(target: str) -> Any:
@@ -92,7 +92,10 @@ class Registry:
         self._objects[name] = value
 
     def get(self, name: str) -> Any:
-        """The object called `name`; raises UnknownNameError with the nearest choice."""
+        """The object called `name`.
+
+        Raises UnknownNameError with the nearest choice, and InputError for a package that cannot be imported.
+        """
         if name in self._objects:
             return self._objects[name]
         if name in self._targets:
@@ -100,4 +103,12 @@ class Registry:
         targets = self.targets()
         if name not in targets:
             raise unknown_name(self.kind, name, self.names())
-        return load_target(targets[name])
+        try:
+            return load_target(targets[name])
+        except NavarenaError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"cannot import the {self.kind} {name!r} ({targets[name]}); it raised "
+                f"{describe_error(error)}; mend its package, or uninstall it"
+            ) from error
