@@ -356,7 +356,11 @@ def test_without_a_key_none_is_sent(server, tmp_path):
         ("url=http://h/v1&model=m&history=-1", "expected a history of 0 to 64"),
         ("url=http://h/v1&model=m&history", "expected options of vlm as name=value"),
         ("url=http://h/v1&model=m&model=n", "each once, got 'model=n'"),
-        ("url=http://h/v1&model=m&timeout=0", "expected a positive timeout"),
+        ("url=http://h/v1&model=m&timeout=0", "expected positive timeout"),
+        (
+            "url=http://h/v1&model=m&timeout=1e10",
+            "expected positive timeout of at most 1,000,000,000, got 1e",
+        ),
         ("url=http://h/v1&model=m&temperature=-1", "expected a temperature of at least 0"),
         ("url=http://h/v1&model=m&key=NOT_SET_HERE", "environment variable NOT_SET_HERE, got none"),
     ],

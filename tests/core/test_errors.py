@@ -8,11 +8,13 @@ import pytest
 from navarena.core import errors
 from navarena.core.errors import (
     MAX_LISTED,
+    InputError,
     MissingExtraError,
     UnknownNameError,
     describe_choices,
     require_extra,
     require_name,
+    require_seconds,
     unknown_name,
 )
 
@@ -58,6 +60,14 @@ def test_require_name() -> None:
     assert require_name("agent", "expert", ["expert"]) == "expert"
     with pytest.raises(UnknownNameError, match="Did you mean 'expert'"):
         require_name("agent", "exprt", iter(["expert", "random"]))
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e10])
+def test_limits_of_time_fit_the_clocks_of_the_system(seconds: float) -> None:
+    require_seconds("patience", None)
+    require_seconds("patience", 1e9)
+    with pytest.raises(InputError, match=r"expected positive patience of at most 1,000,000,000, got "):
+        require_seconds("patience", seconds)
 
 
 def test_present() -> None:

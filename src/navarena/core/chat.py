@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from navarena.core.errors import FileError, InputError, readable, require_extra
+from navarena.core.errors import FileError, InputError, readable, require_extra, require_seconds
 from navarena.core.files import decode_json, write_atomic
 
 KEY_VARIABLE = "NAVARENA_API_KEY"
@@ -79,10 +79,10 @@ class ChatServer:
                 f"expected a server's address without a password, got one for {host}; put the key into the "
                 f"environment variable {self.key or KEY_VARIABLE}"
             )
-        if not self.timeout > 0 or self.retries < 0 or self.pause < 0:
+        require_seconds("timeout", self.timeout)
+        if self.retries < 0 or not self.pause >= 0:
             raise InputError(
-                "expected a positive timeout, and retries and a pause of at least 0, got "
-                f"{self.timeout:g}, {self.retries} and {self.pause:g}"
+                f"expected retries and a pause of at least 0, got {self.retries} and {self.pause:g}"
             )
 
     @property

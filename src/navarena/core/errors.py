@@ -123,6 +123,16 @@ def require_name(kind: str, name: str, names: Iterable[str]) -> str:
     return name
 
 
+MAX_SECONDS = 10**9
+"""Of a limit of time; the system's clocks count no further than ten times as much."""
+
+
+def require_seconds(name: str, seconds: float | None) -> None:
+    """Raise InputError unless a limit called `name` is positive and at most MAX_SECONDS, or None."""
+    if seconds is not None and not 0 < seconds <= MAX_SECONDS:
+        raise InputError(f"expected positive {name} of at most {MAX_SECONDS:,}, got {seconds:g}")
+
+
 def require_extra(module: str, extra: str) -> ModuleType:
     """Import `module`, which the extra `extra` installs.
 

@@ -12,7 +12,7 @@ import msgspec
 
 from navarena.agents.declaration import name_of
 from navarena.core.display import describe_fields
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, require_seconds
 from navarena.core.render_devices import CPU, require_device_name
 from navarena.evaluation.identity import Identity
 from navarena.tasks.user_files import Sources
@@ -145,8 +145,7 @@ class EvaluationSettings:
             )
         if self.seed < 0:
             raise InputError(f"expected a seed of at least 0, got {self.seed}")
-        if self.episode_seconds is not None and not self.episode_seconds > 0:
-            raise InputError(f"expected positive episode_seconds, got {self.episode_seconds}")
+        require_seconds("episode_seconds", self.episode_seconds)
         require_forget(self.forget)
         require_device_name(self.device)
 

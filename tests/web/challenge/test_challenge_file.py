@@ -171,6 +171,8 @@ BAD = {
     "no seed": (GOOD + SEED + 'accepts = ["live"]\nper_scene = 1\n', "x.seed does not exist"),
     "per_scene of nobody": (GOOD + "per_scene = 1\n", "expected private_seed beside per_scene"),
     "no episodes": (GOOD + "episodes = 0\n", "expected episodes of at least 1, got 0"),
+    "endless time": (GOOD + "step_seconds = inf\n", "step_seconds of at most 1,000,000,000, got inf"),
+    "a data set twice": (GOOD + 'datasets = ["houses-v1", "houses-v1"]\n', "expected each of datasets once"),
     "no time": (GOOD + "grace_seconds = 0.0\n", "expected positive grace_seconds"),
     "a folder": ('folder = "x"\n' + GOOD, "unknown field of a challenge 'folder'"),
     "a folder of a phase": (GOOD + 'folder = "x"\n', "unknown field of a phase 'folder'"),

@@ -16,6 +16,7 @@ from navarena.core.errors import (
     NavarenaError,
     UnknownNameError,
     require_name,
+    require_seconds,
     unknown_name,
 )
 from navarena.core.files import read_text
@@ -166,6 +167,8 @@ def _require_rules(phase: Phase) -> None:
         write_corruption(text)
     if phase.rank_by.startswith(UNSEEN_MEAN) and phase.suite is None:
         raise InputError(f"expected a suite of corruptions for rank_by = {phase.rank_by!r}, got none")
+    if len(set(phase.datasets)) < len(phase.datasets):
+        raise InputError(f"expected each of datasets once, got {', '.join(phase.datasets)}")
     if not phase.accepts:
         raise InputError('expected accepts to name "log", "live" or "trajectory", got none')
     if "trajectory" in phase.accepts:
@@ -232,8 +235,7 @@ def _require_numbers(phase: Phase) -> None:
         "quota seconds": phase.limits.seconds,
     }
     for name, value in seconds.items():
-        if value is not None and not value > 0:
-            raise InputError(f"expected positive {name}, got {value}")
+        require_seconds(name, value)
 
 
 def require_times(phases: Sequence[Phase]) -> None:
