@@ -108,7 +108,7 @@ def test_of_several_maps_the_one_of_the_same_name_is_replaced(tmp_path):
     text = f"checkpoint:{tmp_path}?map=occupancy_map_iterative"
     assert declare_agent(text, task).trained_with == ("occupancy_map",)
     assert set(declare_agent(text, task).sensors) == {
-        *("occupancy_map_iterative", "goal_map", "objectgoal", "gps", "compass")
+        *("occupancy_map_iterative", "goal_map", "frontier_direction", "objectgoal", "gps", "compass")
     }
     with pytest.raises(InputError, match="'semantic_map' is named after, got .* occupancy_map, goal_map"):
         declare_agent(f"checkpoint:{tmp_path}?map=semantic_map", task)
