@@ -5,8 +5,8 @@ wanted, and nothing else is lenient. Compiled kernels are kept between runs in a
 unless NAVARENA_CACHE says otherwise.
 
 Randomised tests draw the same examples in every default run. Where slow tests are asked for (`-m slow`,
-`-m "slow or hypothesis"`) they draw new ones, by a seed that is printed first. `--examples 2000`
-draws as many in each of them.
+`-m "slow or hypothesis"`) they draw new ones, by the seed in NAVARENA_TEST_SEED or one that is printed first.
+`--examples 2000` draws as many in each of them.
 """
 
 import inspect

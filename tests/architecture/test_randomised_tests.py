@@ -27,24 +27,28 @@ def test_drawn(log, number):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "given", "profile"),
+    ("chosen", "given", "in_environment", "profile"),
     [
-        ("not slow and not learn", None, "repeatable"),
-        ("", None, "repeatable"),
-        ("slow", None, "random"),
-        ("slow or hypothesis", None, "random"),
-        ("slow or hypothesis", "7", "random"),
+        ("not slow and not learn", None, "5", "repeatable"),
+        ("", None, None, "repeatable"),
+        ("slow", None, None, "random"),
+        ("slow or hypothesis", None, None, "random"),
+        ("slow or hypothesis", None, "5", "random"),
+        ("slow or hypothesis", "7", "5", "random"),
     ],
 )
-def test_how_examples_are_drawn(monkeypatch, chosen, given, profile) -> None:
+def test_how_examples_are_drawn(monkeypatch, chosen, given, in_environment, profile) -> None:
     loaded: list[str] = []
     monkeypatch.setenv(conftest.WORKERS_SEED, "0")
     monkeypatch.delenv(conftest.WORKERS_SEED)  # and afterwards, whatever is set here
+    if in_environment is not None:
+        monkeypatch.setenv(conftest.WORKERS_SEED, in_environment)
     monkeypatch.setattr(conftest, "settings", SimpleNamespace(load_profile=loaded.append))
     option = SimpleNamespace(markexpr=chosen, hypothesis_seed=given)
     conftest.pytest_configure(SimpleNamespace(option=option))
     assert loaded == [profile] and (option.hypothesis_seed is None) == (profile == "repeatable")
-    assert given is None or option.hypothesis_seed == given
+    if profile == "random" and (given or in_environment):
+        assert option.hypothesis_seed == (given or in_environment)
     assert settings.get_profile(profile).derandomize == (profile == "repeatable")
     assert settings.get_profile(profile).database is None, "a seed repeats, whatever ran before"
 

@@ -1,11 +1,11 @@
 """The commands as people give them: serve, serve-worker and submit, and their refusals."""
 
+import itertools
 import json
 import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +27,8 @@ from navarena.web.challenge.storage.models import PhaseRow
 from .servers import add_account, make_run, write_challenge
 
 pytestmark = pytest.mark.server
+
+SEEDS = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return make_run(tmp_path / "run", "random", seed=time.time_ns() % 2**31)
+    return make_run(tmp_path / "run", "random", seed=next(SEEDS))
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
