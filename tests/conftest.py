@@ -9,13 +9,14 @@ Randomised tests draw the same examples in every default run. Where slow tests a
 `--examples 2000` draws as many in each of them.
 """
 
+import gc
 import inspect
 import os
 import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, get_args
@@ -93,6 +94,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--examples", type=int, help="examples of each randomised test, in place of its own number"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without looking for garbage: all that is imported and collected stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
