@@ -85,9 +85,14 @@ def add_people(service: Service) -> None:
         create_team(session, require_user(session, "bob"), "Team B")
 
 
+def database_path(folder: Path) -> Path:
+    """Where `make_service` keeps its database."""
+    return folder / "rooms.sqlite"
+
+
 def make_service(folder: Path, challenge: Challenge = CHALLENGE) -> Service:
     """A server of `challenge` with the people of ROLES; ada owns "Team A", bob "Team B"."""
-    path = folder / "rooms.sqlite"
+    path = database_path(folder)
     path.write_bytes(_database(challenge))
     return open_service(challenge, sqlite_address(path))
 
