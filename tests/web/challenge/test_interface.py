@@ -10,7 +10,6 @@ sends so many requests to each route instead of EXAMPLES, and others each time.
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -47,7 +46,7 @@ from .made import (  # noqa: E402
     sign_in,
 )
 
-EXAMPLES = 10
+EXAMPLES = 6
 PEOPLE = ("nobody", "ada", "hanna", "root")
 WALKS = [*(("sqlite", who) for who in PEOPLE), ("postgresql", "hanna")]
 
@@ -181,6 +180,16 @@ def walk(world: World, document: dict[str, Any], pages: bool) -> dict[str, Count
     return found
 
 
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World]]:
+    """A server for nobody and one for ada, who send what leaves no trace."""
+    folder = tmp_path_factory.mktemp("places")
+    found = {who: World(sqlite_address(folder / f"{who}.sqlite"), who) for who in ("nobody", "ada")}
+    yield found
+    for world in found.values():
+        world.service.storage.close()
+
+
 @pytest.fixture(autouse=True)
 def short_streams(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Events of a submission that goes on end soon."""
@@ -251,8 +260,8 @@ ODD: dict[str, tuple[str, dict[str, Any], tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_what_no_document_describes(tmp_path: Path, name: str) -> None:
-    world = World(sqlite_address(tmp_path / "x.sqlite"), "ada")
+def test_what_no_document_describes(places: dict[str, World], name: str) -> None:
+    world = places["ada"]
     world.use_token()
     path, sent, wanted = ODD[name]
     kind = {} if "json" in sent else {"content-type": "application/json"}
@@ -275,8 +284,8 @@ def test_what_no_document_describes(tmp_path: Path, name: str) -> None:
         ("nothing", 403),
     ],
 )
-def test_forms_in_odd_clothes(tmp_path: Path, kind: str, status: int) -> None:
-    client = World(sqlite_address(tmp_path / "x.sqlite"), "nobody").client
+def test_forms_in_odd_clothes(places: dict[str, World], kind: str, status: int) -> None:
+    client = places["nobody"].client
     assert client.post("/sign-in", content=NAME, headers={"content-type": kind}).status_code == status
     many = b"&".join(b"name=%d" % number for number in range(5000))
     form = {"content-type": "application/x-www-form-urlencoded"}
@@ -284,8 +293,8 @@ def test_forms_in_odd_clothes(tmp_path: Path, kind: str, status: int) -> None:
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "a b", "x@y:z", "", "a/b", ":"])
-def test_servers_have_odd_names(tmp_path: Path, host: str) -> None:
-    client = World(sqlite_address(tmp_path / "x.sqlite"), "nobody").client
+def test_servers_have_odd_names(places: dict[str, World], host: str) -> None:
+    client = places["nobody"].client
     for path, status in (("/", 200), ("/sign-in", 200), ("/nothing", 404), ("/api/v1/nothing", 404)):
         assert client.get(path, headers={"host": host}).status_code == status
     assert client.post("/sign-in", data={"name": "x"}, headers={"origin": host}).status_code == 403
