@@ -48,7 +48,7 @@ LEARNING = {
 
 
 @pytest.mark.learn
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", LEARNING)
 def test_examples_of_learning_libraries(name: str, tmp_path: Path) -> None:
     libraries, argument, printed = LEARNING[name]

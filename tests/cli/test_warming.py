@@ -23,7 +23,7 @@ def run(cache: Path, folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_nothing_is_left_to_compile(tmp_path: Path, dungeon_folder: Path) -> None:
     cache, mesh = tmp_path / "cache", str(dungeon_folder / "dungeon.obj")
     run(cache, tmp_path, "doctor", "--warm")

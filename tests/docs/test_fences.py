@@ -40,7 +40,7 @@ LONG = {
     "vln.md",
 }  # fmt: skip
 """Pages that take more than three seconds of a core: run among the slow tests, by turns."""
-SLOW = [pytest.mark.slow, pytest.mark.turns(2)]
+SLOW = [pytest.mark.slow, pytest.mark.turns(3)]
 SHELL = re.compile(r"[|&;<>$*~`]")
 
 

@@ -141,7 +141,7 @@ def test_a_tour_lies_in_one_scene_and_has_instructions():
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_the_splits_are_as_large_as_those_of_r2r():
     sizes = {name: (len(split.scenes), len(route_episodes(name))) for name, split in ROUTE_SPLITS.items()}
     assert sizes == {

@@ -24,10 +24,10 @@ SHIPPED = [name for name in RECIPES.names() if get_recipe(name).stream_protocol 
 POINTS = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
 OBJECTS = [name for name in SHIPPED if name not in POINTS]
 QUICK_SCENES = 2
-EVERY_SO_MANY, APARTMENTS_SO_MANY = 32, 6
+EVERY_SO_MANY, APARTMENTS_SO_MANY = 64, 12
 """One house, or apartment, of so many is looked at by turns."""
 
-HOUSES_TO_RENDER = 10
+HOUSES_TO_RENDER = 5
 
 
 def require_good(protocol: str, episodes: Sequence[Episode]) -> None:
@@ -67,7 +67,7 @@ def test_episodes_of_large_lists_are_good(protocol, split):
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", OBJECTS)
 def test_episodes_with_objects_are_good(protocol):
-    """In the houses of mini: view points take three seconds for each house. In some apartments of lite."""
+    """In some houses of mini: view points take three seconds for each house. In some apartments of lite."""
     if get_recipe(protocol).default_dataset == DEFAULT_DATASET:
         require_good(protocol, choose(protocol, "val", HOUSES_TO_RENDER))
         return

@@ -273,7 +273,7 @@ SMALL = RecipeBlocks(get_recipe("pointnav-v1"), HOUSES, Stream("houses-v1", "tra
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_ranks_of_real_houses_are_disjoint_and_go_on_exactly():
     whole = find_blocks(get_recipe("pointnav-v1")).houses
     dealt = [EpisodeStream(get_recipe("pointnav-v1"), rank=rank, world_size=2).houses for rank in (0, 1)]

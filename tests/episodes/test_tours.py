@@ -317,7 +317,7 @@ def test_table_1_and_gaps_of_val_seen(real_data):
 
 @pytest.mark.slow
 @pytest.mark.real_data
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_gaps_of_train(real_data):
     lists, gaps = real_tours(real_data, "train")
     check_table(lists, "train")

@@ -207,7 +207,7 @@ def test_it_goes_on_bit_for_bit(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 def test_the_smoke_recipe_learns_in_houses(tmp_path, capsys):
     assert main(["train", "cross-view-smoke", "--out", str(tmp_path), "--quiet"]) == 0
     assert f"navarena cross-view score {tmp_path}" in capsys.readouterr().out

@@ -199,7 +199,7 @@ def test_first_update_at_the_papers_sizes(name):
     assert all("bias" in key for key in same), f"these learned nothing: {same}"
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     "name",
     [

@@ -54,7 +54,7 @@ def learn(folder, method, seed=0):
     return success_after(make_training(folder, recipe), count)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_five_seeds_learn_the_task(tmp_path, method):
     found = [learn(tmp_path / str(seed), method, seed) for seed in range(5)]

@@ -189,7 +189,7 @@ def test_bad_input_is_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_errors_in_noisy_houses_are_a_few_centimetres_a_metre():
     """Walks of the expert in the test split under Redwood's and PyRobot's noise; actions alone lose more."""
     task = get_task("pointnav-habitat2020-v1+rgb_noise=false")

@@ -85,9 +85,9 @@ def find_interpreters() -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(4)
+@pytest.mark.turns(7)
 def test_a_clean_environment_evaluates(built: dict[str, Path], tmp_path: Path) -> None:
-    """In one of the Pythons of this machine, by turns."""
+    """In one of the Pythons of this machine, by turns; their number has no divisor in common with those."""
     interpreters = find_interpreters() or [Path(sys.executable)]
     run(interpreters[TURN % len(interpreters)], "-m", "venv", tmp_path / "venv")
     binaries = tmp_path / "venv" / "bin"

@@ -104,7 +104,7 @@ def test_habitat_datasets_go_by_their_own_name(capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_several_at_once_in_processes(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path / "all"))
     root = write_gibson(tmp_path / "gibson")

@@ -89,13 +89,13 @@ def require_no_growth(settled: Usage, end: Usage) -> None:
     assert (end.descriptors, end.threads) == (settled.descriptors, settled.threads)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_ten_thousand_resets_over_fifty_scenes() -> None:
     """Of the resets after the first tenth, in which every scene is opened, none keeps anything."""
     require_no_growth(*reset_often(RESETS))
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_steps_with_colours_and_depth_in_sixteen_slots() -> None:
     require_no_growth(*step_often(IMAGE_STEPS))
 

@@ -48,7 +48,7 @@ def is_complete(folder: Path) -> bool:
         return False
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_kill_9_at_any_time(workers: int, whole: dict[str, bytes], tmp_path: Path) -> None:
     folder = tmp_path / "demos"

@@ -283,7 +283,7 @@ def test_results_are_checked_against_the_split(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.real_data
 def test_the_real_split_end_to_end(real_data, tmp_path, capsys):
     """The described paths of val_seen, run as tours, are perfect; standing still is not."""

@@ -108,7 +108,7 @@ def check(given, folder, expected):
     assert replay_run(out).differences == ()
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_lost(tmp_path, kind):
     assert survive(kind, tmp_path, kills=2, seed=int(os.environ.get("NAVARENA_TEST_SEED", "0"))) > 0

@@ -36,7 +36,7 @@ def test_edits_reach_every_file_and_key(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_edits_of_real_runs(tmp_path, kind):
     evaluate(EvaluationSettings(out=tmp_path, **{"episodes": 2, **KINDS[kind]}))
@@ -44,7 +44,7 @@ def test_edits_of_real_runs(tmp_path, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_edits_of_tours_on_graphs(tmp_path, workers):
     settings = graph_settings(tmp_path, agent="path", workers=workers)

@@ -33,7 +33,7 @@ def test_apartments_are_drawn_as_listed(split, index):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_all_apartments_are_drawn_as_listed():
     code = (  # in a process without run-time type checks, where they are drawn many times as fast
         "from navarena.scenes.apartments import apartment_sets as sets; "

@@ -122,7 +122,7 @@ def test_all_goal_categories_occur_and_statistics_are_those_of_homes():
 
 
 @pytest.mark.slow
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_every_category_of_the_catalogue_occurs_in_a_hundred_houses():
     from navarena.scenes.houses.furniture.catalog import CATEGORIES
 

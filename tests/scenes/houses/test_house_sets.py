@@ -53,7 +53,7 @@ def test_houses_are_listed_without_loading_the_generator():
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_houses_of_all_splits_are_drawn_as_listed():
     assert (
         drawn_otherwise(

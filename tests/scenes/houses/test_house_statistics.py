@@ -162,7 +162,7 @@ def require_reach(house: HousePlan, mesh: NavMesh) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 def test_ways_wind_as_in_homes():
     """Over an even sample of the val houses, small ones included; wide bounds, for there is no census."""
     ratios = []

@@ -75,7 +75,7 @@ def test_houses_upright_are_left_alone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_a_hundred_houses_upright_are_left_alone() -> None:
     check_houses(100)
 

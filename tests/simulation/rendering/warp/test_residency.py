@@ -40,7 +40,7 @@ def images(meshes, views, chosen, store):
     return frames.arrays()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 def test_houses_come_and_go_within_the_limit(device, houses):
     from navarena.simulation.rendering.warp.residency import ResidentScenes
 
