@@ -79,7 +79,7 @@ class Reader(SingleAgent):
 class Marcher(Agent):
     """Walks seven steps in every episode, and notes where memory ended; `made` holds all that were made."""
 
-    sensors = ("odometry",)
+    sensors = ("depth",)
     made: ClassVar[list["Marcher"]] = []
 
     def __init__(self):

@@ -231,7 +231,7 @@ def test_agents_that_look_behind_observations_stay_at_home() -> None:
 
 TOURS = "ir2r-ce-v1"
 MARCHER = f"{WORLD}:Marcher"
-GPS = Track(name="gps", sensors=("gps", "odometry"))
+GPS = Track(name="gps", sensors=("gps", "odometry", "depth"))
 
 
 @pytest.fixture(scope="module")
