@@ -7,7 +7,10 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
 from tasks.small import EPISODES, SmallPointNav, make_cache
 
-SENSORS = ("rgb", "depth", "semantic", "gps", "compass", "odometry", "pointgoal", "occupancy_map_iterative")
+SENSORS = (
+    *("rgb", "depth", "semantic", "gps", "compass", "odometry", "pointgoal", "occupancy_map_iterative"),
+    "frontier_direction",
+)
 CORRUPTIONS = (
     "speckle_noise",
     "depth_holes",

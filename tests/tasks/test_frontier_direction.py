@@ -97,3 +97,13 @@ def test_episodes_begin_anew_and_slots_do_not_mix():
     assert act(batch, CLOCK) == act(alone, CLOCK)
     start(batch)
     assert np.array_equal(batch.observations["frontier_direction"], first)
+
+
+def test_bodies_that_wait_beside_another_see_what_they_saw():
+    """A frontier near a body is left alone after 14 of its own steps, whatever another body does."""
+    batch, alone = begin(slots=2), begin()
+    before = batch.observations["frontier_direction"][0].tolist()
+    for _ in range(20):
+        batch.step(np.full(2, LEFT), np.array([False, True]))
+        assert batch.observations["frontier_direction"][0].tolist() == before
+    assert act(batch, [LEFT] * 3) == act(alone, [LEFT] * 3)

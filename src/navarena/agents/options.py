@@ -1,11 +1,7 @@
 """Options behind an agent's name, as in `modular-goat?naming=closed&images=joint`."""
 
-from typing import TypeVar
-
 from navarena.core.errors import InputError
-from navarena.tasks.options import read_options
-
-OptionsType = TypeVar("OptionsType")
+from navarena.tasks.options import OptionsType, read_options
 
 
 def split_options(text: str, agent: str) -> dict[str, str]:

@@ -64,7 +64,7 @@ class FrontierChoice:
         if self.target is not None:
             self.target = carry(frame, self.target[None])[0]
 
-    def list(self, terrain: Terrain, reach: Reach) -> Frontiers:
+    def find(self, terrain: Terrain, reach: Reach) -> Frontiers:
         """Frontiers worth a visit: large ones, else small ones, without those left alone."""
         barred = self._barred(terrain)
         for min_cells in self.settings.min_cells:

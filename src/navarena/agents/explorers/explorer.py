@@ -206,7 +206,7 @@ class Explorer:
 
     def _explore(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
         """A move towards the frontier that is cheapest to reach."""
-        frontiers = self.frontiers.list(terrain, reach)
+        frontiers = self.frontiers.find(terrain, reach)
         self.is_done = not len(frontiers.costs)
         if self.is_done:
             return self._wander(terrain, reach, position, yaw)

@@ -5,14 +5,16 @@ at each goal, as GOAT-Bench's paper says; with ?memory=carried it goes from skil
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import join_hashes
+from navarena.agents.options import read_agent_options
 from navarena.core.errors import InputError
 from navarena.learning.agents.fit import require_inputs
 from navarena.learning.agents.policy_agent import CheckpointAgent, open_checkpoint
@@ -23,7 +25,17 @@ from navarena.tasks.sensors.lifelong_goal import MODALITY_IDS
 from navarena.tasks.task import TaskRules
 
 SUBTASK = "current_subtask"
-MEMORIES = ("dropped", "carried")
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """Options of `skill-chain:...?NAME=VALUE`.
+
+    Attributes:
+        memory: whether the state is dropped at each goal, or carried from skill to skill.
+    """
+
+    memory: Literal["dropped", "carried"] = "dropped"
 
 
 def find_chain(text: str) -> type["SkillChainAgent"]:
@@ -33,19 +45,17 @@ def find_chain(text: str) -> type["SkillChainAgent"]:
     without a checkpoint.
     """
     places, mark, options = text.partition("?")
-    name, _, memory = options.partition("=")
     folders = tuple(places.split(","))
     if len(folders) not in (1, len(MODALITY_IDS)) or not all(folders):
         raise InputError(
             f"expected skill-chain:OBJECT,DESCRIPTION,IMAGE, a checkpoint's folder each, got {text!r}"
         )
-    if mark and (name != "memory" or memory not in MEMORIES):
-        raise InputError(f"expected ?memory=dropped or ?memory=carried behind the chain, got {options!r}")
+    chosen = read_agent_options(ChainOptions, options, "skill-chain") if mark else ChainOptions()
     skills = tuple(open_checkpoint(Path(folder)) for folder in folders)
     kinds = skills * (len(MODALITY_IDS) // len(skills))
     members = {
         "skills": kinds,
-        "carries": memory == "carried",
+        "carries": chosen.memory == "carried",
         "sensors": tuple(dict.fromkeys([*(name for one in kinds for name in one.sensors), SUBTASK])),
         "trained_with": tuple(dict.fromkeys(name for one in kinds for name in one.trained_with)),
         "resizes": tuple(dict.fromkeys(size for one in kinds for size in one.resizes)),

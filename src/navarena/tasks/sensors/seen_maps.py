@@ -77,12 +77,46 @@ class _SeenMap(GoalSensor, Generic[Maps]):
         return memory[state]
 
 
+class SeenOccupancy(_SeenMap[OccupancyMaps]):
+    """An observation of the occupancy that a body has seen.
+
+    It is drawn from depth as the camera measures it, with its corruptions, at the poses of
+    `Simulator.mapped_bodies`.
+
+    Attributes:
+        settings: of the map.
+    """
+
+    settings: OccupancySettings
+
+    channels: ClassVar[tuple[str, ...]] = ("depth",)
+
+    def update(self, simulator: Simulator, state: TaskState) -> tuple[OccupancyMaps, Int64[np.ndarray, "k"]]:
+        """The maps, with what the bodies see now (but for known ones), and the (K,) slots with bodies."""
+        kept = self._kept(simulator, state)
+        maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
+        if self.lifetime != "known":
+            bodies = simulator.mapped_bodies
+            camera, depths = simulator.observer.image("depth")
+            poses = world_from_camera(bodies, camera)
+            maps.update(depths, camera, poses, bodies.positions[:, 1], placed & bodies.unseen)
+        return maps, np.flatnonzero(placed)
+
+    def _settings(self, simulator: Simulator) -> OccupancySettings:
+        return replace(self.settings, obstacle_top=simulator.embodiment.height)
+
+    def _make_maps(self, simulator: Simulator) -> OccupancyMaps:
+        settings = self._settings(simulator)
+        if self.lifetime == "known":  # the slots' own maps stay empty
+            settings = replace(settings, size=settings.cell, layers=1)
+        return OccupancyMaps(simulator.slots, settings, simulator.threads)
+
+
 @dataclass(frozen=True)
-class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
+class OccupancyMapSensor(SeenOccupancy):
     """(W, W, 1) uint8: what was seen around the body: 0 unknown, 1 free, 2 occupied.
 
-    Ahead is up, the body in the middle (between the four middle cells). It is drawn from depth as the camera
-    measures it, with its corruptions, at the poses of `Simulator.mapped_bodies`.
+    Ahead is up, the body in the middle (between the four middle cells).
 
     Args:
         settings: of the map.
@@ -95,7 +129,6 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
     lifetime: str = "episodic"
 
     name = "occupancy_map"
-    channels: ClassVar[tuple[str, ...]] = ("depth",)
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec(
@@ -104,7 +137,7 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         bodies = simulator.mapped_bodies
-        maps, slots = self._update(simulator, state)
+        maps, slots = self.update(simulator, state)
         if self.lifetime == "known":
             for slot in slots.tolist():
                 self._show_known(simulator, slot, out)
@@ -115,17 +148,6 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
             out[slots] = self._crop(
                 scores, places, maps.grid(0), bodies.yaws[slots], slots * layers + maps.layer[slots]
             )
-
-    def _update(self, simulator: Simulator, state: TaskState) -> tuple[OccupancyMaps, Int64[np.ndarray, "k"]]:
-        """The maps, with what the bodies see now (but for known ones), and the (K,) slots with bodies."""
-        kept = self._kept(simulator, state)
-        maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
-        if self.lifetime != "known":
-            bodies = simulator.mapped_bodies
-            camera, depths = simulator.observer.image("depth")
-            poses = world_from_camera(bodies, camera)
-            maps.update(depths, camera, poses, bodies.positions[:, 1], placed & bodies.unseen)
-        return maps, np.flatnonzero(placed)
 
     def _show_known(self, simulator: Simulator, slot: int, out: UInt8[np.ndarray, "n w w 1"]) -> None:
         """Write the window of one slot into a map that was made beforehand."""
@@ -150,15 +172,6 @@ class OccupancyMapSensor(_SeenMap[OccupancyMaps]):
         turns, size = -np.asarray(grid.heading_of(yaws)), (self.window, self.window)
         seen = crop_turned(scores, places - 0.5, turns, size, rows=rows)
         return (seen < 0) * np.uint8(FREE) + (seen > 0) * np.uint8(OCCUPIED)
-
-    def _settings(self, simulator: Simulator) -> OccupancySettings:
-        return replace(self.settings, obstacle_top=simulator.embodiment.height)
-
-    def _make_maps(self, simulator: Simulator) -> OccupancyMaps:
-        settings = self._settings(simulator)
-        if self.lifetime == "known":  # the slots' own maps stay empty
-            settings = replace(settings, size=settings.cell, layers=1)
-        return OccupancyMaps(simulator.slots, settings, simulator.threads)
 
 
 @dataclass(frozen=True)
