@@ -57,25 +57,31 @@ def test_mixed_products_leave_recurrences_of_a_gpu_in_float32(kind):
     torch.testing.assert_close(mixed, plain, rtol=0, atol=0.02)
 
 
-@pytest.mark.parametrize("layers", [1, 2])
-def test_the_gru_by_hand_has_the_numbers_and_gradients_of_pytorch(layers):
+@pytest.mark.parametrize("kind, layers", [("gru", 1), ("gru", 2), ("lstm", 1), ("lstm", 2)])
+def test_recurrences_by_hand_have_the_numbers_and_gradients_of_pytorch(kind, layers):
     """PyTorch's own cells, step by step, in float64."""
-    memory = make_memory("gru", layers)
+    memory = make_memory(kind, layers)
     for parameter in memory.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
-    features, start = torch.randn(9, 6, 5, requires_grad=True), torch.randn(6, layers, 7, requires_grad=True)
+    features = torch.randn(9, 6, 5, requires_grad=True)
+    start = {name: torch.randn(6, layers, 7, requires_grad=True) for name in memory.initial_state(1)}
     mask, weights = torch.rand(9, 6) > 0.3, torch.randn(9, 6, 7)
-    inputs = [features, start, *memory.parameters()]
-    outputs, after = memory.unroll(features, {"hidden": start}, mask)
-    found = torch.autograd.grad((outputs * weights).sum() + after["hidden"].square().sum(), inputs)
+    inputs = [features, *start.values(), *memory.parameters()]
+    outputs, after = memory.unroll(features, start, mask)
+    ends = sum(one.square().sum() for one in after.values())
+    found = torch.autograd.grad((outputs * weights).sum() + ends, inputs)
     cells = memory.cells.double()
-    hidden, plain = start.double().transpose(0, 1), []
+    states, plain = [one.double().transpose(0, 1) for one in start.values()], []
     for one, keep in zip(features.double(), mask, strict=True):
-        output, hidden = cells(one[None], (hidden * keep[None, :, None]).contiguous())
+        own = tuple((state * keep[None, :, None]).contiguous() for state in states)
+        output, states = cells(one[None], own if kind == "lstm" else own[0])
+        states = states if kind == "lstm" else (states,)
         plain.append(output[0])
-    total = (torch.stack(plain) * weights).sum() + hidden.square().sum()
-    expected = torch.autograd.grad(total, [features, start, *cells.parameters()])
+    total = (torch.stack(plain) * weights).sum() + sum(state.square().sum() for state in states)
+    expected = torch.autograd.grad(total, [features, *start.values(), *cells.parameters()])
     torch.testing.assert_close(outputs, torch.stack(plain).float(), rtol=0, atol=1e-6)
+    for name, state in zip(after, states, strict=True):
+        torch.testing.assert_close(after[name], state.transpose(0, 1).float(), rtol=0, atol=1e-6)
     for mine, other in zip(found, expected, strict=True):
         torch.testing.assert_close(mine, other.float(), rtol=1e-5, atol=1e-5)
 
@@ -158,8 +164,9 @@ def test_weights_start_orthogonal():
             assert not parameter.any()
 
 
-def test_evaluate_sequence_is_acting_bit_for_bit():
-    policy = make_policy()
+@pytest.mark.parametrize("memory", ["gru", "lstm"])
+def test_evaluate_sequence_is_acting_bit_for_bit(memory):
+    policy = make_policy(settings=replace(SMALL, memory=memory))
     rollout = fill_rollout(policy)
     part = rollout.fragment()
     judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from contextlib import nullcontext
 from typing import Any, Literal
 
-from navarena.learning.networks.gru import unroll_gru
+from navarena.learning.networks.recurrences import unroll_gru, unroll_lstm
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 
 
@@ -77,27 +77,24 @@ class RecurrentMemory(Memory):
         return {name: torch.zeros(slots, self._layers, self._hidden, device=device) for name in self._names}
 
     def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        if self._kind == "gru":
-            outputs, after = self._unroll_gru(features[None], state["hidden"], mask[None])
-            return outputs[0], after
-        own = reset_rows({name: state[name] for name in self._names}, mask)
-        output, after = recur(self.cells, features[None], self._pack_state(own))
-        return output[0].float(), self._unpack_state(after)
+        outputs, after = self.unroll(features[None], state, mask[None])
+        return outputs[0], after
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        if self._kind == "gru":
-            return self._unroll_gru(features, state["hidden"], mask)
-        return super().unroll(features, state, mask)
-
-    def _unroll_gru(self, features: Tensor, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tree]:
-        outputs, last = features, []
+        outputs = features
+        after: dict[str, list[Tensor]] = {name: [] for name in self._names}
         for layer in range(self._layers):
             weights = [getattr(self.cells, f"{name}_l{layer}") for name in ("weight_ih", "bias_ih")]
             given = torch.nn.functional.linear(outputs, *weights)
             weights = [getattr(self.cells, f"{name}_l{layer}") for name in ("weight_hh", "bias_hh")]
-            outputs = unroll_gru(given, hidden[:, layer], mask, *weights)
-            last.append(outputs[-1])
-        return outputs, {"hidden": torch.stack(last, 1)}
+            hidden = state["hidden"][:, layer]
+            if self._kind == "gru":
+                outputs = unroll_gru(given, hidden, mask, *weights)
+            else:
+                outputs, cells = unroll_lstm(given, hidden, state["cell"][:, layer], mask, *weights)
+                after["cell"].append(cells[-1])
+            after["hidden"].append(outputs[-1])
+        return outputs, {name: torch.stack(last, 1) for name, last in after.items()}
 
     def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
         """Equal to `unroll` up to rounding, in one call: every fragment of an episode is a packed sequence.
