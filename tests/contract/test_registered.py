@@ -71,6 +71,7 @@ FOR_SOME = {
         else ("pointnav objectnav", "expected a protocol with the actions (stop|move_forward)")
         for name in SHIPPED
     },
+    "objectnav-map-dagger-small": ("objectnav-habitat2020", "expected a protocol with "),
     # sees depth in metres
     _ROBUSTNAV[1]: ("robustnav", "expected a protocol with (depth in metres|the actions move_forward)"),
 }

@@ -12,6 +12,7 @@ from navarena.mapping.labellers import LABELLERS
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.sensors.goal_map import PredictedGoalMap
 from tasks.small import AHEAD
 from worlds import draw_world
 
@@ -141,6 +142,24 @@ def test_the_last_goal_is_shown_when_all_have_ended():
     assert first.any() and np.array_equal(shown(batch, name), first)
 
 
+def test_a_name_of_goat_is_known_by_what_it_stands_for(labeller):
+    """The segmenter knows sofas, and no couch."""
+    name, found = "goal_map_predicted:fake:", []
+    words = "The white sofa set, beside the bed."
+    for kind, word in (
+        ("object", "sofa"),
+        ("object", "couch"),
+        ("object", "sofa set"),
+        ("description", "bed"),
+    ):
+        goal, labeller.told = Subtask(kind, word, goal_of("sofa", "2").instances, words, None), 0
+        found.append(shown(begin(LifelongGoal((goal,)), (name,), protocol="goat-v1"), name).copy())
+    assert found[0].any() and all(np.array_equal(found[0], other) for other in found)
+    lamp = Subtask("object", "lamp", goal_of("sofa", "2").instances, "", None)
+    with pytest.raises(InputError, match="knows, got 'lamp'"):
+        begin(LifelongGoal((lamp,)), (name,), protocol="goat-v1")
+
+
 def test_a_restored_batch_goes_on_with_the_same_map():
     batch, other = begin(goal_of("sofa", "2")), begin(goal_of("sofa", "2"))
     act(batch, LEFT, FORWARD)
@@ -156,10 +175,26 @@ def test_categories_that_the_segmenter_does_not_know_are_refused(category):
         begin(goal_of(category, "2"), ("goal_map_predicted:fake:",))
 
 
-def test_goals_in_words_and_tasks_without_objects_are_refused():
-    words = Subtask("description", "couch", goal_of("couch", "2").instances, "the grey couch", None)
+def test_images_and_descriptions_without_a_known_name_leave_the_map_empty(labeller):
+    name, goal = "goal_map_predicted:fake:", goal_of("sofa", "2").instances
+    for words in ("The thing.", "The bed by the sofa."):
+        batch = begin(
+            LifelongGoal((Subtask("description", "sofa", goal, words, None),)), (name,), protocol="goat-v1"
+        )
+        assert not shown(batch, name).any()
+        act(batch, LEFT, RIGHT)
+        assert not shown(batch, name).any()
+
+
+def test_goals_that_no_class_shows_are_refused():
+    """Such as MultiON's cylinders."""
+    state = get_task("multion-1on-v1").make_state(1)
     with pytest.raises(InputError, match="got 'one given otherwise'"):
-        begin(LifelongGoal((words,)), ("goal_map_predicted:fake:",), protocol="goat-v1")
+        PredictedGoalMap(segmenter="fake:").goal_of(state, 0)
+
+
+@pytest.mark.parametrize("sensor", ["goal_map", "goal_map_predicted:fake:"])
+def test_tasks_without_objects_are_refused(sensor):
     point = get_task("pointnav-v1")
     with pytest.raises(InputError, match="whose goals are objects"):
-        NavigationBatch(point, 1, sensors=("goal_map",), worlds=WorldCache(point.embodiment))
+        NavigationBatch(point, 1, sensors=(sensor,), worlds=WorldCache(point.embodiment))

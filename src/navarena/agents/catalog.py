@@ -36,6 +36,7 @@ SHIPPED: tuple[str, ...] = (
     "multion-nomap-small",
     "multion-oracle-ego-map-small",
     "multion-oracle-map-small",
+    "objectnav-map-dagger-small",
     "pointnav-dagger-small",
     "pointnav-small",
     "robustnav-pointnav-rgb-small",

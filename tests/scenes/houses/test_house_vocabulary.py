@@ -13,6 +13,7 @@ from navarena.scenes.houses.vocabulary import (
     GOAT_SPLITS,
     UNSEEN_CATEGORIES,
     categories_of,
+    find_named,
     goat_names,
     names_of,
     words_of,
@@ -108,3 +109,17 @@ def test_unknown_names_are_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match="armchair"):
         names_of("armchir")
     assert set(GOAT_SPLITS) == {"train", "val_seen", "val_seen_synonyms", "val_unseen"}
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("The grey couch by a bed.", ("sofa",)),
+        ("white bath towels, beside the towel rail", ("towel",)),
+        ("a wooden coffee table", ("coffee_table",)),
+        ("the thing over there", ()),
+        ("", ()),
+    ],
+)
+def test_the_first_name_in_a_text_says_what_it_is_about(text, found):
+    assert find_named(text) == found

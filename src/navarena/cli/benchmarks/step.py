@@ -33,7 +33,12 @@ IMAGE_BATCH, IMAGE_PROTOCOL = 16, "multion-3on-v1"
 TOUR_PROTOCOL = "ir2r-ce-v1"
 LIFELONG_BATCH, LIFELONG_PROTOCOL = 8, "goat-v1"
 LABEL_BATCH = 32
-MAP_TARGETS = {"oracle_map": 40_000.0, "oracle_ego_map": 15_000.0, "occupancy_map": 6_000.0}
+MAP_TARGETS = {
+    "oracle_map": 40_000.0,
+    "oracle_ego_map": 15_000.0,
+    "occupancy_map": 6_000.0,
+    "frontier_direction": 1_500.0,
+}
 BARE_TRIANGLES = 10_000
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
 """Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""

@@ -12,6 +12,8 @@ The binocular ones see a goal's image itself, beside colour, depth and pose, and
 with six actions, 549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train
 cross-view-small`).
 
+Those with `map` in their names see no images and no vectors, but a map of where the goal was seen.
+
 The small ones imitate shortest paths, and go on by PPO. Their core-hours are those of `ovon-small` with
 vectors of `words`, frame by frame, and of the binocular ones those of a few updates.
 """
@@ -21,7 +23,12 @@ from dataclasses import replace
 from navarena.learning.auxiliaries.settings import CLASSES
 from navarena.learning.inputs import GOAL_IMAGE, GOAL_VECTOR
 from navarena.learning.networks.encoder_settings import EncoderSettings
-from navarena.learning.recipes.objectnav import SEARCH, SEARCH_POLICY, SEARCH_PPO
+from navarena.learning.recipes.objectnav import (
+    OBJECTNAV_MAP_DAGGER_SMALL,
+    SEARCH,
+    SEARCH_POLICY,
+    SEARCH_PPO,
+)
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     HABITAT_DDPPO,
@@ -156,6 +163,23 @@ INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL = replace(
     core_hours=1.0,
 )
 """The recipe `instance-imagenav-binocular-dagger-small`."""
+
+OVON_MAP_DAGGER_SMALL = replace(
+    OBJECTNAV_MAP_DAGGER_SMALL,
+    description="GOAT-Bench's skill for names, from maps and the way to the nearest frontier: DAgger",
+    protocol="ovon-v1+max_steps=300",
+    # of true labels, as of objectnav-map-dagger-small; a segmenter must know the categories of houses
+    sensors=("occupancy_map", "goal_map", "frontier_direction", "gps", "compass"),
+    image_size=(112, 63),
+)
+"""The recipe `ovon-map-dagger-small`."""
+
+LANGUAGENAV_MAP_DAGGER_SMALL = replace(
+    OVON_MAP_DAGGER_SMALL,
+    description="GOAT-Bench's skill for descriptions, from maps and the way to the nearest frontier: DAgger",
+    protocol="languagenav-v1+max_steps=300",
+)
+"""The recipe `languagenav-map-dagger-small`."""
 
 
 def reinforce(first: str, imitated: Recipe) -> Recipe:

@@ -6,7 +6,7 @@ chairs, RoboTHOR's "GarbageCan" is our trash_can.
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from navarena.core.errors import require_name, unknown_name
@@ -33,6 +33,7 @@ __all__ = [
     "UNSEEN_CATEGORIES",
     "Words",
     "categories_of",
+    "find_named",
     "goat_names",
     "names_of",
     "propose_category",
@@ -222,6 +223,23 @@ def propose_category(name: str) -> str | None:
             if found is not None:
                 return found
     return None
+
+
+@lru_cache(10_000)
+def find_named(text: str) -> tuple[str, ...]:
+    """The categories that the first name in a text stands for ("the grey couch by a bed"); may be none.
+
+    Names are those of the catalogue and of benchmarks; where several begin at a word, the longest counts. A
+    name of GOAT-Bench stands for all that GOAT says, another for one category.
+    """
+    words = _words(text)
+    goat = {_words(name): found for name, found in GOAT.items()}
+    for start in range(len(words)):
+        for size in range(len(words) - start, 0, -1):
+            phrase = words[start : start + size]
+            if phrase in goat or phrase in _phrases():
+                return goat.get(phrase) or (_phrases()[phrase],)
+    return ()
 
 
 @cache

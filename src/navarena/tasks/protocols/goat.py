@@ -9,6 +9,7 @@ from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.metrics.subtasks import LifelongTrajectory
 from navarena.metrics.trajectory import Trajectory
+from navarena.scenes.houses.vocabulary import GOAT, find_named
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
@@ -77,6 +78,14 @@ class GoatState(LifelongGoalState, VisibleGoalState):
         if progress is None or progress.subtasks[progress.current].modality != "object":
             return ""
         return progress.subtasks[progress.current].category
+
+    def current_classes(self, slot: int) -> tuple[str, ...] | None:
+        """As of any goal; of a description the categories that the first name in it stands for."""
+        progress = self.progress[slot]
+        goal = None if progress is None else progress.subtasks[progress.current]
+        if goal is not None and goal.modality == "object":
+            return tuple(dict.fromkeys((goal.category, *GOAT.get(goal.category, ()))))
+        return (goal is not None and find_named(goal.description)) or None
 
 
 class Goat(Task[GoatState]):

@@ -134,8 +134,9 @@ class PredictedGoalMap(SegmenterSensor[VisibleGoalState], GoalMap):
     """(W, W, 1) uint8: goal_map, drawn from predicted classes in the place of true labels.
 
     `goal_map_predicted:DIR` names a segmenter that knows the categories of goals, as for semantic_predicted.
-    Goals that are given otherwise than by their category, and those that the segmenter does not know, are
-    refused.
+    A name of GOAT-Bench is also known by the categories of houses that it stands for ("couch" by "sofa"), a
+    description by those of the first name in it; images, and descriptions that name nothing known, leave the
+    map empty. Categories that the segmenter does not know are refused, and goals that have none.
     """
 
     name = "goal_map_predicted"
@@ -146,20 +147,22 @@ class PredictedGoalMap(SegmenterSensor[VisibleGoalState], GoalMap):
         GoalMap.__post_init__(self)
         SegmenterSensor.__post_init__(self)
 
-    def goal_of(self, state: VisibleGoalState, slot: int) -> object:
-        known, goal = self.labeller.classes, state.current_category(slot)
-        if goal not in known:
+    def goal_of(self, state: VisibleGoalState, slot: int) -> tuple[int, ...]:
+        """The numbers of the classes that show the goal."""
+        known, names = self.labeller.classes, state.current_classes(slot)
+        numbers = tuple(known.index(name) for name in names or () if name in known)
+        category = state.current_category(slot)
+        if not numbers and (category or names == ()):
             raise InputError(
                 f"expected a goal given by a category that the segmenter of {self.name!r} knows, got "
-                f"{goal or 'one given otherwise'!r}; train one by --set images.vocabulary=NAME"
+                f"{category or 'one given otherwise'!r}; train one by --set images.vocabulary=NAME"
             )
-        return goal
+        return numbers
 
     def mark(
         self, simulator: Simulator, state: VisibleGoalState, rows: np.ndarray
     ) -> Bool[np.ndarray, "k h w"]:
-        labeller, placed = self.labeller, np.zeros(len(state.steps), bool)
+        placed = np.zeros(len(state.steps), bool)
         placed[rows] = True
-        numbers = [labeller.classes.index(state.current_category(slot)) for slot in rows.tolist()]
-        classes = label_images(labeller, simulator, placed)[rows]
-        return np.equal(classes, np.array(numbers)[:, None, None])
+        images = label_images(self.labeller, simulator, placed)
+        return np.stack([mark_objects(images[slot], self.goal_of(state, slot)) for slot in rows.tolist()])

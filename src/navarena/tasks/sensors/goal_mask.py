@@ -25,6 +25,14 @@ class VisibleGoalState(TaskState):
         """The category by which the current goal of `slot` is given; empty where it is given otherwise."""
         return ""
 
+    def current_classes(self, slot: int) -> tuple[str, ...] | None:
+        """Names of classes, any of which shows the current goal of `slot`; none where no class is a goal.
+
+        None of one goal that has no name, among others that have.
+        """
+        category = self.current_category(slot)
+        return (category,) if category else ()
+
 
 class GoalMask(PixelSensor[VisibleGoalState]):
     """(H, W, 1) uint8: 1 where a pixel shows an object that fulfils the current goal.
