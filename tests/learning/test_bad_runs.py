@@ -14,11 +14,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning.checkpoints.files import MODEL  # noqa: E402
+from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.learning.checkpoints.files import MODEL, RESUME, load_resume  # noqa: E402
 from navarena.learning.distributed import Machine  # noqa: E402
 from navarena.learning.rollouts import memory_needs  # noqa: E402
-from navarena.learning.trainings.log import LOG  # noqa: E402
+from navarena.learning.trainings.log import LOG, cut_log  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 
@@ -63,6 +63,32 @@ def test_killed_at_random_moments_it_goes_on_bit_for_bit(tmp_path):
     train_in_rooms(folder, KILLED).run()
     assert losses(folder) == losses(tmp_path / "whole")
     assert (folder / MODEL).read_bytes() == (tmp_path / "whole" / MODEL).read_bytes()
+
+
+@pytest.mark.parametrize("damage", [b"\0\0\0\n", b"\xff\xfe\n", b"{}\n", b"[1]\n"])
+def test_a_damaged_log_is_named_with_what_to_do(tmp_path, damage):
+    whole = b'{"frames": 64}\n'
+    (tmp_path / LOG).write_bytes(whole + b'{"frames": 128}\n' + b'{"fra')
+    cut_log(tmp_path, 64)
+    assert (tmp_path / LOG).read_bytes() == whole, "half a line, and what was lost, are no damage"
+    (tmp_path / LOG).write_bytes(whole + damage)
+    with pytest.raises(FileError, match=r"log .*log.jsonl is damaged .* move it away"):
+        cut_log(tmp_path, 64)
+    assert (tmp_path / LOG).read_bytes() == whole + damage
+
+
+def test_a_state_with_other_bytes_or_of_another_kind_does_not_go_on(tmp_path):
+    path, weights = tmp_path / RESUME, torch.arange(1000.0)
+    torch.save({"format": "navarena-checkpoint-v1", "weights": weights}, path)
+    assert torch.equal(load_resume(tmp_path)["weights"], weights)
+    data = bytearray(path.read_bytes())
+    data[data.index(weights.numpy().tobytes()) + 2000] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(FileError, match=r"resume.pt is damaged \(the checksum of .* choose another folder"):
+        load_resume(tmp_path)
+    torch.save([1], path)
+    with pytest.raises(FileError, match=r"resume.pt is damaged \(expected a dictionary, got list"):
+        load_resume(tmp_path)
 
 
 def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ resume.pt           state that resumes the training; loads with weights_only=Tru
 
 import hashlib
 import io
+import zipfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -133,7 +134,12 @@ def load_resume(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        saved: dict[str, Any] = torch.load(path, weights_only=True)
+        with zipfile.ZipFile(path) as parts:
+            if wrong := parts.testzip():  # PyTorch does not look at the sums that it writes
+                raise ValueError(f"the checksum of {wrong} is another")
+        saved = torch.load(path, weights_only=True)
+        if not isinstance(saved, dict):
+            raise TypeError(f"expected a dictionary, got {type(saved).__name__}")
     except Exception as error:  # zipfile's, pickle's and PyTorch's own kinds
         raise FileError(
             f"{path} is damaged ({str(error)[:200]}); choose another folder by --out, or remove it"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from navarena.core.files import raise_storage_error, write_atomic
+from navarena.core.files import raise_storage_error, translate_damage, write_atomic
 
 LOG = "log.jsonl"
 
@@ -42,12 +42,13 @@ def append_row(folder: Path, row: Row) -> None:
 def cut_log(folder: Path, frames: int) -> None:
     """Let the log in `folder` end after `frames` frames: without half a line, and lines of what was lost.
 
-    A log of 0 frames is empty. Raises StorageError.
+    A log of 0 frames is empty. Raises FileError for a damaged one, StorageError when it cannot be written.
     """
     path = folder / LOG
-    lines = path.read_text().splitlines(keepends=True) if frames and path.exists() else []
-    kept = [line for line in lines if line.endswith("\n") and json.loads(line)["frames"] <= frames]
-    write_atomic(path, "".join(kept).encode())
+    with translate_damage(f"log {path}", "move it away: the training goes on with a new one"):
+        lines = path.read_bytes().splitlines(keepends=True) if frames and path.exists() else []
+        kept = [line for line in lines if line.endswith(b"\n") and json.loads(line)["frames"] <= frames]
+    write_atomic(path, b"".join(kept))
 
 
 def describe_health(row: Mapping[str, Any]) -> list[str]:
