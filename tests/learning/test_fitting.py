@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
+from navarena.evaluation.records.lock import FolderLock  # noqa: E402
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted  # noqa: E402
 from navarena.learning.distributed import Machine, Processes  # noqa: E402
 from navarena.learning.recipes.base import FittingRecipe  # noqa: E402
@@ -82,6 +83,18 @@ def test_the_command_trains_a_kind_that_it_does_not_know(line, tmp_path, capsys)
     assert json.loads(capsys.readouterr().out)["resumed"] == 3200
     assert main(["train", "line", "--out", str(tmp_path), "--batch=0"]) == 2
     assert "expected batch of at least 1, got 0" in capsys.readouterr().err
+
+
+def test_a_folder_takes_one_training_at_a_time(line, tmp_path, capsys):
+    folder = tmp_path / "run"
+    command = ["train", "line", "--out", str(folder), "--quiet"]
+    with FolderLock(folder):
+        assert main(command) == 2
+        assert f"another process is writing to {folder}; wait" in capsys.readouterr().err
+        assert [one.name for one in folder.iterdir()] == [".lock"], "nothing of it is written"
+    assert main(command) == 0
+    assert main(["train", "line", "--out", str(tmp_path / "other"), "--demos", "demos", "--quiet"]) == 2
+    assert not (tmp_path / "other").exists(), "what is refused leaves nothing behind"
 
 
 @pytest.mark.parametrize(

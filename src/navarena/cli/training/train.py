@@ -78,6 +78,7 @@ class Train:
         """Train to the end; returns the exit code."""
         with announce("loading the simulator and PyTorch"):
             from navarena.cli.training.curves import write_curves
+            from navarena.evaluation.records.lock import FolderLock
             from navarena.learning.checkpoints.files import RESUME
             from navarena.learning.distributed import Machine, join_processes
             from navarena.learning.trainings.setup import FIRST
@@ -112,9 +113,13 @@ class Train:
                 own = replace(recipe, seed=seed)
                 is_new = self.demos is None and not (folder / RESUME).exists()
                 first = own.make_first() if is_new else None
-                if first is not None:
-                    self._train(console, *first, folder / FIRST, machine)
-                runs.append(self._train(console, self.recipe, own, folder, machine))
+                with ExitStack() as stack:
+                    if not processes.rank:
+                        lock = stack.enter_context(FolderLock(folder))
+                        stack.callback(lock.release_folder)
+                    if first is not None:
+                        self._train(console, *first, folder / FIRST, machine)
+                    runs.append(self._train(console, self.recipe, own, folder, machine))
         if processes.rank:
             return 0
         if not runs:

@@ -21,7 +21,7 @@ import msgspec
 
 from navarena import __version__
 from navarena.core.errors import CheckFailedError, FileError, InputError
-from navarena.core.files import raise_storage_error, read_json, write_atomic
+from navarena.core.files import read_json, write_atomic
 from navarena.evaluation.benchmark import Benchmark, open_benchmark
 from navarena.evaluation.demonstrations.card import write_card
 from navarena.evaluation.demonstrations.columns import choose_columns
@@ -113,10 +113,6 @@ def write_demonstrations(
     Encoding(benchmark, begun.columns, begun.layout, begun.frames_per_second, True, "").make_layout()
     folder = settings.out.absolute()
     _require_place(folder, begun, settings.resumes)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise_storage_error(folder, error)
     with FolderLock(folder) as lock:
         try:
             with open_run(replace(settings.evaluation, out=folder / RUN), benchmark) as run:

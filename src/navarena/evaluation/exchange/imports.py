@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from navarena.core.errors import CheckFailedError, InputError, require_name
-from navarena.core.files import raise_storage_error, write_atomic
+from navarena.core.files import write_atomic
 from navarena.core.geometry import unity_from_world
 from navarena.episodes.catalog import load_community_file
 from navarena.evaluation.exchange.official import (
@@ -112,10 +112,6 @@ def write_run(
         require_complete(rows, identity, episode_ids)
     elif len({(row.scene_id, row.episode_id) for row in rows}) < len(rows):
         raise CheckFailedError(f"expected every episode once in {file}, got some twice")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise_storage_error(folder, error)
     with FolderLock(folder):
         if (folder / FILE_NAME).exists():
             raise InputError(f"{folder} holds a run; choose another --out")

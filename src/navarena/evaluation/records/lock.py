@@ -46,7 +46,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 class FolderLock:
-    """Holds `folder` for one run; a context manager.
+    """Holds `folder`, which is made if it is not there, for one run or training; a context manager.
 
     Attributes:
         was_abandoned: whether the last owner ended without leaving: killed, or by its own os._exit.
@@ -61,9 +61,10 @@ class FolderLock:
 
     def __enter__(self) -> "FolderLock":
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise_storage_error(self._path, error)
+            raise_storage_error(self._path.parent, error)
         try:
             require_lock(self._descriptor, self._path.parent, patience=0.0)
         except InputError:

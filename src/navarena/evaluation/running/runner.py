@@ -329,10 +329,6 @@ def open_run(
     if not benchmark.episodes:
         raise InputError(f"expected at least one episode in {benchmark.identity}, got none")
     folder = settings.folder(benchmark.identity)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise_storage_error(folder, error)
     with FolderLock(folder) as lock:
         if settings.fresh:
             clear_run(folder)
