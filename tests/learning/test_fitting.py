@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.lock import FolderLock  # noqa: E402
+from navarena.learning.checkpoints.files import INFO, MODEL, RESUME  # noqa: E402
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted  # noqa: E402
 from navarena.learning.distributed import Machine, Processes  # noqa: E402
 from navarena.learning.recipes.base import FittingRecipe  # noqa: E402
@@ -83,6 +84,19 @@ def test_the_command_trains_a_kind_that_it_does_not_know(line, tmp_path, capsys)
     assert json.loads(capsys.readouterr().out)["resumed"] == 3200
     assert main(["train", "line", "--out", str(tmp_path), "--batch=0"]) == 2
     assert "expected batch of at least 1, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("left", [{INFO: None}, {MODEL: None}, {INFO: b"{"}, {MODEL: b"of before"}])
+def test_a_kill_between_the_last_files_is_mended_by_the_same_command(line, tmp_path, left, capsys):
+    command = ["train", "line", "--out", str(tmp_path), "--quiet"]
+    assert main(command) == 0
+    whole = {name: (tmp_path / name).read_bytes() for name in (INFO, MODEL, RESUME)}
+    for name, data in left.items():
+        (tmp_path / name).unlink()
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+    assert main(command) == 0
+    assert {name: (tmp_path / name).read_bytes() for name in whole} == whole
 
 
 def test_a_folder_takes_one_training_at_a_time(line, tmp_path, capsys):

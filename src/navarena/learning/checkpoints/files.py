@@ -8,7 +8,7 @@ resume.pt           state that resumes the training; loads with weights_only=Tru
 import hashlib
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import atomic_path, raise_storage_error, read_bytes, read_json
+from navarena.core.files import atomic_path, hash_file, raise_storage_error, read_bytes, read_json
 from navarena.learning.tensors import Tensor, safetensors, torch
 
 MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
@@ -65,6 +65,28 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
                 temporary[name].write_bytes(data)
             except OSError as error:
                 raise_storage_error(folder / name, error)
+
+
+def complete_files(folder: Path, frames: int, encode: Callable[[], Mapping[str, bytes]]) -> None:
+    """Write what `encode` makes into `folder` unless the files beside resume.pt are whole.
+
+    A process that ended between two files may have left those of another moment, or none.
+
+    Args:
+        folder: of a checkpoint.
+        frames: that its description should state.
+        encode: makes name -> content of description and weights.
+
+    Raises StorageError.
+    """
+    try:
+        found = read_json(folder / INFO, "checkpoint", dict[str, Any])
+        stated = found.get("frames"), found.get("model_sha256")
+        is_whole = stated == (frames, hash_file(folder / MODEL, "model"))
+    except FileError:
+        is_whole = False
+    if not is_whole:
+        write_together(folder, encode())
 
 
 def read_description(folder: Path, kind: type[Info], noun: str, known: str, command: str) -> Info:

@@ -22,6 +22,7 @@ from navarena.learning.checkpoints.files import (
     INFO,
     MODEL,
     RESUME,
+    complete_files,
     copy_weights,
     encode_info,
     encode_resume,
@@ -141,6 +142,14 @@ def save_checkpoint(
     """
     files = encode_policy(info, policy)
     write_together(folder, {**files, RESUME: encode_resume(policy, resume)})
+
+
+def complete_checkpoint(folder: Path, info: CheckpointInfo, policy: ActingPolicy) -> None:
+    """Write the files of a checkpoint that acts into `folder` unless they are whole; raises StorageError.
+
+    `info` and `policy` are those of its resume.pt, beside which the process may have ended.
+    """
+    complete_files(folder, info.frames, lambda: encode_policy(info, policy))
 
 
 def save_policy(folder: Path, info: CheckpointInfo, policy: ActingPolicy) -> None:

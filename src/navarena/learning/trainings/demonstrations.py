@@ -18,7 +18,7 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.demonstrations.reading import EpisodeArrays, open_demos
 from navarena.learning.agents.fit import find_vocabulary
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
-from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
+from navarena.learning.checkpoints.policies import CheckpointInfo, complete_checkpoint, save_checkpoint
 from navarena.learning.inputs import describe_unit, resize_input
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
@@ -185,6 +185,8 @@ class DemoTraining:
         once = self._demos.manifest.frames
         passes = math.ceil(self.recipe.frames / once)
         began, first = time.perf_counter(), self.frames
+        if self.updates >= passes:
+            complete_checkpoint(self.folder, self._describe(), self._policy)
         while self.updates < passes:
             try:
                 done = self.updates / passes

@@ -19,6 +19,7 @@ from navarena.core.errors import CheckFailedError
 from navarena.core.seeding import make_generator
 from navarena.learning.checkpoints.files import (
     RESUME,
+    complete_files,
     describe_last_checkpoint,
     encode_resume,
     load_resume,
@@ -99,6 +100,9 @@ class Fitting(ABC, Generic[AnyRecipe, Info]):
         """
         recipe = self.recipe
         began, first = time.perf_counter(), self.frames
+        if self.frames >= recipe.frames:
+            info, network = self._describe_now(), self._network
+            complete_files(self.folder, self.frames, lambda: encode_fitted(info, network))
         while self.frames < recipe.frames:
             self._losses.append(self.advance())
             ends = self.frames >= recipe.frames

@@ -19,7 +19,7 @@ from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import find_blocks
 from navarena.learning.checkpoints.files import describe_last_checkpoint, load_resume, require_same_recipe
-from navarena.learning.checkpoints.policies import CheckpointInfo, save_checkpoint
+from navarena.learning.checkpoints.policies import CheckpointInfo, complete_checkpoint, save_checkpoint
 from navarena.learning.checkpoints.selection import CurvePoint
 from navarena.learning.distributed import ALONE, ONE_THREAD, Machine, drop_parts, load_part, save_part
 from navarena.learning.inputs import InputSpec
@@ -205,6 +205,8 @@ class Training:
         recipe = self.recipe
         began, first = time.perf_counter(), self.frames
         self._sum_cpu()
+        if self.frames >= recipe.frames and not self._processes.rank:
+            complete_checkpoint(self.folder, self._describe(), self._policy)
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
             is_over = self.frames >= recipe.frames
