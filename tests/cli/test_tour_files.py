@@ -38,6 +38,13 @@ def test_files_of_a_split_give_what_the_split_gives(files, tmp_path, capsys):
     assert curves[0] == curves[1]
 
 
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path, capsys):
+    (tmp_path / "out").write_text("of somebody else")
+    assert main(["tours", "houses", "mini", "--out", str(tmp_path / "out")]) == 2
+    assert f"error: cannot write {tmp_path / 'out'}" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
 def test_a_test_split_is_walked_and_not_scored(tmp_path, capsys):
     paths = [item | {"path": item["path"][:1]} for item in r2r_items()]
     r2r, graphs = write_files(tmp_path, paths)

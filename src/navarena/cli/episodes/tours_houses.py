@@ -42,7 +42,6 @@ class ToursHouses:
         """Make, write and count; the exit code is 0."""
         dataset = load_split(console, self.split, self.workers)
         lists = order_split(console, dataset, WorldCache(VLN_CE), self.seed)
-        self.out.mkdir(parents=True, exist_ok=True)
         file = self.out / f"{self.split}.json.gz"
         write_document(make_document(R2R_CE.name, dataset.episodes), file)
         save_tours({self.split: lists}, self.out / "tours.json")
