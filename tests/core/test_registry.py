@@ -64,6 +64,18 @@ def test_entry_points_cannot_replace_ours(other_package: None, registry: Registr
     assert registry.get("one")(9) == 3
 
 
+def test_two_packages_with_one_name_are_refused(
+    other_package: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registry: Registry
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    install(other, "twin_agents", "walker = twin_agents:Walker", "one = twin_agents:One")
+    monkeypatch.syspath_prepend(str(other))
+    with pytest.raises(InputError, match="'walker', got twin_agents:Walker or someones_agents:Walker"):
+        registry.get("walker")
+    assert registry.names() == ["one", "two", "walker"] and registry.get("one")(9) == 3
+
+
 def test_listing_imports_nothing(other_package: None, registry: Registry) -> None:
     assert registry.targets()["walker"] == "someones_agents:Walker"
     assert "someones_agents" not in sys.modules

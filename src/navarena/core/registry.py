@@ -51,12 +51,15 @@ def _describe_path() -> tuple[tuple[str, int | None], ...]:
 
 
 @lru_cache(maxsize=128)
-def _read_entry_points(group: str, path: tuple[tuple[str, int | None], ...]) -> dict[str, str]:
-    """Name -> "module:attribute" of the entry points of installed packages, read once while `path` stays.
+def _read_entry_points(group: str, path: tuple[tuple[str, int | None], ...]) -> dict[str, tuple[str, ...]]:
+    """Name -> each "module:attribute" that installed packages give it, read once while `path` stays.
 
     Reading takes tens of milliseconds: importlib opens a file of every installed package.
     """
-    return {point.name: point.value for point in entry_points(group=group)}
+    found: dict[str, tuple[str, ...]] = {}
+    for point in entry_points(group=group):
+        found[point.name] = tuple(dict.fromkeys((*found.get(point.name, ()), point.value)))
+    return found
 
 
 class Registry:
@@ -76,7 +79,8 @@ class Registry:
     def targets(self) -> dict[str, str]:
         """Name -> "module:attribute" of everything known, entry points included, by name."""
         found = _read_entry_points(self.group, _describe_path())
-        return dict(sorted((found | self._targets).items()))
+        named = {name: " or ".join(values) for name, values in found.items()}
+        return dict(sorted((named | self._targets).items()))
 
     def __contains__(self, name: str) -> bool:
         return name in self._objects or name in self._targets or name in self.targets()
@@ -94,7 +98,8 @@ class Registry:
     def get(self, name: str) -> Any:
         """The object called `name`.
 
-        Raises UnknownNameError with the nearest choice, and InputError for a package that cannot be imported.
+        Raises UnknownNameError with the nearest choice, and InputError for a package that cannot be imported
+        and for two packages that add different objects of the name.
         """
         if name in self._objects:
             return self._objects[name]
@@ -103,6 +108,10 @@ class Registry:
         targets = self.targets()
         if name not in targets:
             raise unknown_name(self.kind, name, self.names())
+        if len(_read_entry_points(self.group, _describe_path())[name]) > 1:
+            raise InputError(
+                f"expected one package that adds the {self.kind} {name!r}, got {targets[name]}; uninstall one"
+            )
         try:
             return load_target(targets[name])
         except NavarenaError:
