@@ -12,6 +12,7 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.observation_sources import find_sources
+from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.pose import Collided, Compass, Gps, Heading, Position
 
@@ -112,6 +113,16 @@ def test_camera_pose_follows_yaw_tilt_and_mount():
     assert pose[0, :3, :3] == pytest.approx(rotation_from_yaw_pitch(QUARTER + 0.3, -0.1))
     assert pose[1, :3, :3] == pytest.approx(rotation_from_yaw_pitch(0.3, 0.3))
     assert pose[:, 3].tolist() == [[0, 0, 0, 1]] * 2
+
+
+class Misnamed(Heading):
+    name = "gps"
+
+
+def test_a_sensor_is_called_as_it_is_registered(monkeypatch):
+    monkeypatch.setitem(SENSORS._objects, "misnamed", Misnamed)
+    with pytest.raises(InputError, match="expected a sensor called 'misnamed', got 'gps'"):
+        find_sources(LOCOBOT, "misnamed")
 
 
 def test_names_find_sensors_and_cameras():

@@ -9,8 +9,9 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.mapping.labellers import LABELLERS, SEGMENTER_VARIABLE, find_labeller
 from navarena.mapping.semantic_map import CLASSES
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.sensors.catalog import find_goal_sensor
+from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.sensors.predicted import SemanticPredicted
+from navarena.tasks.sensors.tour import PhaseSensor
 from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 
 CHAIR = CLASSES.index("chair")
@@ -75,6 +76,14 @@ def test_their_weights_are_those_of_the_labeller(name, labellers):
     assert find_goal_sensor(name, lambda own: None).model_sha256 == ""
     labellers["near"].model_sha256 = "ab" * 32
     assert find_goal_sensor(name, lambda own: None).model_sha256 == "ab" * 32
+
+
+def test_a_goal_sensor_does_not_replace_one_of_the_body(monkeypatch):
+    monkeypatch.setitem(GOAL_SENSORS._objects, "gps", PhaseSensor)
+    assert find_goal_sensor("gps", lambda own: None) is None
+    monkeypatch.setitem(GOAL_SENSORS._objects, "another", PhaseSensor)
+    with pytest.raises(InputError, match="expected a sensor called 'another', got 'phase'"):
+        find_goal_sensor("another", lambda own: None)
 
 
 def test_they_are_what_the_labeller_tells():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from navarena.core.errors import InputError, unknown_name
 from navarena.simulation.body import Embodiment
-from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.catalog import SENSORS, make_sensor
 from navarena.simulation.sensors.sensor import (
     BodySensor,
     CameraSensor,
@@ -62,7 +62,7 @@ def find_sources(
 def _make_sensor(kind: str, own: OwnSensor) -> Sensor | None:
     found: Sensor | None = own(kind)
     if found is None and kind in SENSORS.names():
-        found = SENSORS.get(kind)()
+        found = make_sensor(SENSORS, kind)
     return found
 
 

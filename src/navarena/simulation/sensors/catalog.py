@@ -1,6 +1,8 @@
 """The sensors of the body, by name."""
 
+from navarena.core.errors import InputError
 from navarena.core.registry import Registry
+from navarena.simulation.sensors.sensor import Sensor
 
 SENSORS = Registry(
     "sensor",
@@ -21,3 +23,12 @@ SENSORS = Registry(
     "navarena.sensors",
 )
 """Name -> class (called without arguments). Packages add theirs in the entry-point group."""
+
+
+def make_sensor(registry: Registry, name: str) -> Sensor:
+    """The sensor `name` of a `registry`; raises InputError where it would be observed under another name."""
+    sensor: Sensor = registry.get(name)()
+    own = getattr(sensor, "name", None)
+    if own != name:
+        raise InputError(f"expected a sensor called {name!r}, got {own!r}; give both the same name")
+    return sensor

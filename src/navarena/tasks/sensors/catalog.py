@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from navarena.core.errors import UnknownNameError, unknown_name
 from navarena.core.registry import Registry
 from navarena.simulation.observation_sources import OwnSensor, find_sources
-from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.catalog import SENSORS, make_sensor
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.sensors.privileged import find_privileged
@@ -66,11 +66,13 @@ GOAL_SENSORS = Registry(
 def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
     """The goal sensor `name`, the `own` version if there is one; None for sensors of the body.
 
-    A sensor that takes an argument is also called NAME:ARGUMENT.
+    A sensor that takes an argument is also called NAME:ARGUMENT. Where both have a name, it is the body's.
+
+    Raises InputError for a sensor that calls itself otherwise.
     """
     found = own(name)
-    if found is None and name in GOAL_SENSORS:
-        found = GOAL_SENSORS.get(name)()
+    if found is None and name in GOAL_SENSORS and name not in SENSORS:
+        found = make_sensor(GOAL_SENSORS, name)
     kind, mark, argument = name.partition(":")
     if found is None and mark and kind in GOAL_SENSORS and GOAL_SENSORS.get(kind).takes_argument:
         sensor = GOAL_SENSORS.get(kind)
