@@ -7,8 +7,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from navarena.core.errors import InputError, UnknownNameError
-from navarena.gym import IDS, gymnasium_id
+from navarena.gym import IDS, gymnasium_id, gymnasium_ids
 from navarena.tasks import Sources
+from navarena.tasks.catalog import TASKS
 
 
 def test_ids() -> None:
@@ -16,6 +17,13 @@ def test_ids() -> None:
         gymnasium_id("pointnav-v1", "navarena.tasks.protocols.point_nav:PointNav") == "navarena/PointNav-v1"
     )
     assert "navarena/PointNav-v1" in IDS and set(IDS) <= set(gymnasium.registry)
+
+
+def test_a_class_of_a_package_does_not_take_our_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = {"a-pointnav-v1": "someones_tasks:PointNav", **TASKS.targets()}
+    monkeypatch.setattr(TASKS, "targets", lambda: targets)
+    ids = gymnasium_ids()
+    assert ids["pointnav-v1"] == "navarena/PointNav-v1" and ids["a-pointnav-v1"] == "navarena/a-pointnav-v1"
 
 
 def test_make() -> None:

@@ -24,19 +24,28 @@ def gymnasium_id(protocol_id: str, target: str) -> str:
     return f"{NAMESPACE}/{target.partition(':')[2]}-{version}"
 
 
+def gymnasium_ids() -> dict[str, str]:
+    """Protocol -> its id; one whose class is called as another's, navarena's first, keeps its own name."""
+    found: dict[str, str] = {}
+    ours_first = sorted(TASKS.targets().items(), key=lambda one: not one[1].startswith("navarena."))
+    for protocol_id, target in ours_first:
+        name = gymnasium_id(protocol_id, target)
+        found[protocol_id] = f"{NAMESPACE}/{protocol_id}" if name in found.values() else name
+    return found
+
+
 def register_protocols() -> list[str]:
     """Register all protocols that are not registered yet; returns the ids of all."""
-    found = []
-    for protocol_id, target in TASKS.targets().items():
-        found.append(gymnasium_id(protocol_id, target))
-        if found[-1] not in gymnasium.registry:
+    found = gymnasium_ids()
+    for protocol_id, name in found.items():
+        if name not in gymnasium.registry:
             gymnasium.register(
-                found[-1],
+                name,
                 entry_point="navarena.tasks.env:NavigationEnv",
                 vector_entry_point="navarena.tasks.vector_env:NavigationVectorEnv",
                 kwargs={"task": protocol_id},
             )
-    return found
+    return list(found.values())
 
 
 IDS = tuple(register_protocols())

@@ -82,10 +82,10 @@ def _describe_metric(_: str, metric: Any) -> dict[str, Any]:
     return {"description": first_line(metric.compute), "unit": metric.unit, "better": metric.better or ""}
 
 
-def _describe_gymnasium(name: str, task: Any) -> dict[str, Any]:
-    from navarena.gym import gymnasium_id
+def _describe_gymnasium(name: str, _: Any) -> dict[str, Any]:
+    from navarena.gym import gymnasium_ids
 
-    return {"name": gymnasium_id(name, f":{task.__name__}"), "protocol": name}
+    return {"name": gymnasium_ids()[name], "protocol": name}
 
 
 @dataclass(frozen=True)
