@@ -1,7 +1,9 @@
 """The tree of errors, its exit codes, and its drawing."""
 
+import importlib
 import inspect
 import math
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from navarena.core.errors import (
     MissingExtraError,
     UnknownNameError,
     describe_choices,
+    describe_error,
     require_extra,
     require_name,
     require_seconds,
@@ -22,6 +25,14 @@ from navarena.core.errors import (
 def error_classes() -> list[type[Exception]]:
     found = (value for _, value in inspect.getmembers(errors, inspect.isclass))
     return [value for value in found if issubclass(value, Exception)]
+
+
+def test_a_fault_of_syntax_is_where_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "someones_typo.py").write_text("x = 1\nclass X(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(SyntaxError) as caught:
+        importlib.import_module("someones_typo")
+    assert describe_error(caught.value) == "SyntaxError: invalid syntax (someones_typo.py, line 2)"
 
 
 def test_every_error_descends_from_one() -> None:

@@ -85,7 +85,10 @@ MAX_LETTERS = 20_000
 def describe_error(error: BaseException) -> str:
     """One line about an exception that foreign code raised: its type, its text, and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    place = (frames[-1].filename, frames[-1].lineno) if frames else None
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        place = error.filename, error.lineno  # the frame is that of the import system
+    where = f" ({Path(place[0]).name}, line {place[1]})" if place else ""
     said = traceback.format_exception_only(type(error), error)[-1]
     return readable(" ".join(said.split())) + where
 
