@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from navarena.cli.warming import warm_corruptions, warm_protocols
+from navarena.corruptions.catalog import CORRUPTIONS
+from navarena.tasks.catalog import TASKS
+
 
 def compiled(cache: Path) -> set[str]:
     return {path.name for path in (cache / "kernels").rglob("*.nbc")}
@@ -20,6 +24,15 @@ def run(cache: Path, folder: Path, *arguments: str) -> None:
         cwd=folder, env=environment, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_parts_of_packages_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for registry in (TASKS, CORRUPTIONS):
+        monkeypatch.setattr(registry, "_targets", {})
+        monkeypatch.setitem(registry._objects, "broken", None)
+        assert "broken" in registry.names()
+    warm_corruptions()
+    warm_protocols()
 
 
 @pytest.mark.slow

@@ -92,12 +92,12 @@ def warm_paths() -> None:
 
 def warm_protocols() -> None:
     """Compile the remaining kernels: every protocol with all sensors, and an evaluation."""
-    for protocol in TASKS.names():
+    for protocol in TASKS.own_names():
         if not isinstance(get_task(protocol), Task):
             continue  # on graphs there is no body whose kernels are compiled
         task = get_body_task(protocol)
         episode = load_episodes(task, "mini").episodes[0]
-        batch = NavigationBatch(task, 1, sensors=tuple(dict.fromkeys((*SENSORS.names(), *task.sensors))))
+        batch = NavigationBatch(task, 1, sensors=tuple(dict.fromkeys((*SENSORS.own_names(), *task.sensors))))
         batch.start([0], [episode])
         for action in range(1, len(task.actions)):
             taken = np.zeros((1, len(task.actions))) if task.is_continuous else np.array([action])
@@ -118,7 +118,7 @@ def warm_labels() -> None:
 def warm_corruptions() -> None:
     """The kernels of image and depth corruptions."""
     generators = [make_generator("warm")]
-    for name in CORRUPTIONS.names():
+    for name in CORRUPTIONS.own_names():
         severities = CORRUPTIONS.get(name).severities or (None,)
         for corruption in (CORRUPTIONS.get(name)(severity) for severity in severities):
             if isinstance(corruption, ImageCorruption):
@@ -146,7 +146,7 @@ def warm_side_by_side(advance: Callable[[], None] = lambda: None) -> None:
 
 
 def warm_kernels(console: Console) -> float:
-    """Compile everything that is not in the cache yet, showing progress; returns seconds."""
+    """Compile all of navarena that is not in the cache yet, showing progress; returns seconds."""
     began = time.monotonic()
     with console.progress(len(SIDE_BY_SIDE) + 1, "compiling") as progress:
         warm_side_by_side(progress.advance)

@@ -89,6 +89,10 @@ class Registry:
         """All names, sorted."""
         return sorted({*self.targets(), *self._objects})
 
+    def own_names(self) -> list[str]:
+        """The names that navarena brings, whichever packages are installed, sorted."""
+        return sorted(self._targets)
+
     def register(self, name: str, value: Any) -> None:
         """Add an object under `name` for this process; raises InputError when it is taken."""
         if name in self.names():
