@@ -80,10 +80,20 @@ class Narrow(CameraCorruption):
         return hfov / 2
 
 
+class Cropped(Dark):
+    def corrupt(self, images, generators):
+        return images[:, ::2]
+
+
+class Brighter(Dark):
+    def corrupt(self, images, generators):
+        return images + 256.0
+
+
 @pytest.fixture(autouse=True)
 def names(monkeypatch):
     own = {"metres": Metres, "dark_scene": DarkScene, "dark_episode": DarkEpisode, "narrow": Narrow}
-    for name, kind in {**own, "again": SpeckleNoise}.items():
+    for name, kind in {**own, "again": SpeckleNoise, "cropped": Cropped, "brighter": Brighter}.items():
         monkeypatch.setitem(CORRUPTIONS._objects, name, kind)
 
 
@@ -152,6 +162,16 @@ def test_each_corrupts_what_it_should_alike_in_every_batch(corruption, expected)
     for key, arrays in alone.items():
         for name, value in arrays.items():
             assert value.tobytes() == corrupted[key][name].tobytes(), (key, name)
+
+
+@pytest.mark.parametrize(
+    ("corruption", "got"), [("cropped", r"\(2, 12, 32, 3\) of uint8"), ("brighter", r"of float64")]
+)
+def test_images_of_another_shape_or_range_are_refused(corruption, got):
+    batch = NavigationBatch(SmallPointNav(), 2, None, ("rgb",), make_cache(), (corruption,))
+    batch.start(range(2), EPISODES[:2])
+    with pytest.raises(InputError, match=f"uint8 from the corruption '{corruption}', got .*{got}"):
+        batch.observations["rgb"]
 
 
 def test_an_image_is_corrupted_once_while_its_body_rests():

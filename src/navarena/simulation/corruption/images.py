@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Int64
 
+from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, ImageCorruption
 from navarena.simulation.body import Camera, Embodiment
@@ -48,6 +49,8 @@ class ImageStage:
     ) -> None:
         """Corrupt `images`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, in place.
 
+        Raises InputError for a corruption that returns images of another shape, or that bytes cannot hold.
+
         Args:
             name: of the channel, with its camera's prefix.
             images: rows of slots without an episode stay as they are.
@@ -69,7 +72,16 @@ class ImageStage:
                 for slot, key in keys.items()
             ]
             picked = images[slots].reshape(len(slots), *images.shape[1:3], -1)
-            images[slots] = corruption.corrupt(picked, generators).reshape(-1, *images.shape[1:])
+            changed = np.asarray(corruption.corrupt(picked, generators))
+            fits = changed.shape == picked.shape
+            if fits and picked.dtype == np.uint8 and changed.dtype != np.uint8:
+                fits = bool(((changed >= 0) & (changed <= 255)).all())  # else they would wrap around
+            if not fits:
+                raise InputError(
+                    f"expected images {picked.shape} of {picked.dtype} from the corruption {text!r}, got "
+                    f"{changed.shape} of {changed.dtype}; mend its corrupt()"
+                )
+            images[slots] = changed.reshape(-1, *images.shape[1:])
 
 
 def change_cameras(body: Embodiment, corruptions: Sequence[CameraCorruption]) -> Embodiment:
