@@ -188,6 +188,13 @@ def test_agents_of_others_run_too():
     assert len(rows) == 12 and all(row.actions == [0] for row in rows.values())
 
 
+def test_a_broken_package_does_not_hide_why_an_agent_does_not_fit(monkeypatch):
+    broken = {"broken": ("surely_not_installed:Agent",)}
+    monkeypatch.setattr("navarena.core.registry._read_entry_points", lambda group, path: broken)
+    with pytest.raises(InputError, match="an agent for navigation graphs .* got 'frontier'; choose of"):
+        load_agent("frontier", TASK)
+
+
 def test_unknown_agents_and_early_calls():
     with pytest.raises(UnknownNameError, match="Did you mean 'explorer'"):
         load_agent("explorr", TASK)

@@ -190,7 +190,7 @@ def find_agent(
         return load_target(on_graphs)  # type: ignore[no-any-return]
     if not _fits(target, task):
         runs = "navigation graphs" if isinstance(task, GraphTask) else "bodies in scenes"
-        fitting = [one for one in AGENTS.names() if _fits(AGENTS.get(one), task)]
+        fitting = [one for one in AGENTS.own_names() if _fits(AGENTS.get(one), task)]
         trained = f", trained on {target.trained_on}" if hasattr(target, "trained_on") else ""
         raise InputError(
             f"expected an agent for {runs} on {task.protocol_id}, got {name!r}{trained}; choose of "
