@@ -115,6 +115,7 @@ def test_registering_for_this_process(registry: Registry) -> None:
         ("no-colon", "expected module:attribute, got 'no-colon'"),
         (":x", "expected module:attribute"),
         ("no_such_module_at_all:x", "cannot import 'no_such_module_at_all'"),
+        ("no_such_file.py:Mine", "write the module, not its file: no_such_file:Mine"),
         ("math:sqroot", "unknown attribute of math 'sqroot'. Did you mean 'sqrt'"),
     ],
 )

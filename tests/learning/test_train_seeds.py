@@ -91,3 +91,6 @@ def test_frames_are_read_off_the_last_whole_line_of_a_log(tmp_path):
     assert read_frames(tmp_path) == 0, "a line that is being written"
     (tmp_path / train_seeds.LOG).write_text("\n".join(lines) + "\n" + lines[0][:50])
     assert read_frames(tmp_path) == 39
+    for damaged in ("\0\0", "{", "[1]", '{"frames": null}', '{"kind": "x"}', ""):
+        (tmp_path / train_seeds.LOG).write_text(f"{lines[0]}\n{damaged}\n")
+        assert read_frames(tmp_path) == 0, damaged

@@ -28,9 +28,10 @@ def load_target(target: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise
-        raise InputError(
-            f"cannot import {module_name!r} of {target!r}: {error}; check the name and PYTHONPATH"
-        ) from error
+        remedy = "check the name and PYTHONPATH"
+        if module_name.endswith(".py"):
+            remedy = f"write the module, not its file: {module_name.removesuffix('.py')}:{attribute}"
+        raise InputError(f"cannot import {module_name!r} of {target!r}: {error}; {remedy}") from error
     try:
         return getattr(module, attribute)
     except AttributeError as error:

@@ -195,9 +195,7 @@ def part_path(folder: Path, updates: int, rank: int) -> Path:
 
 def save_part(folder: Path, updates: int, rank: int, data: bytes) -> None:
     """Write the resume state of process `rank`, beside those of earlier updates; raises StorageError."""
-    path = part_path(folder, updates, rank)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, data)
+    write_atomic(part_path(folder, updates, rank), data)
 
 
 def load_part(folder: Path, updates: int, rank: int) -> dict[str, Any]:

@@ -138,14 +138,13 @@ class _Running:
 
 
 def read_frames(folder: Path) -> int:
-    """Frames in the last whole line of the log in `folder`; 0 without one."""
+    """Frames in the last whole line of the log in `folder`; 0 without one, and where that line is damaged."""
     try:
         with (folder / LOG).open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - LOG_TAIL, 0))
-            lines = file.read().split(b"\n")
-    except OSError:
+            return int(json.loads(file.read().split(b"\n")[-2])["frames"])
+    except (OSError, IndexError, ValueError, KeyError, TypeError):
         return 0
-    return int(json.loads(lines[-2])["frames"]) if len(lines) > 1 and lines[-2].startswith(b"{") else 0
 
 
 def end_with_parent() -> None:
