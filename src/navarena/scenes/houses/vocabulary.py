@@ -232,14 +232,19 @@ def find_named(text: str) -> tuple[str, ...]:
     Names are those of the catalogue and of benchmarks; where several begin at a word, the longest counts. A
     name of GOAT-Bench stands for all that GOAT says, another for one category.
     """
-    words = _words(text)
-    goat = {_words(name): found for name, found in GOAT.items()}
+    words, goat = _words(text), _goat_phrases()
     for start in range(len(words)):
         for size in range(len(words) - start, 0, -1):
             phrase = words[start : start + size]
             if phrase in goat or phrase in _phrases():
                 return goat.get(phrase) or (_phrases()[phrase],)
     return ()
+
+
+@cache
+def _goat_phrases() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """Words -> categories, of GOAT-Bench's names."""
+    return {_words(name): found for name, found in GOAT.items()}
 
 
 @cache
