@@ -109,14 +109,17 @@ def test_values_get_no_gradient_from_the_actor():
     assert values.grad.tolist() == [[-0.5], [-1.5]]
 
 
-def test_it_is_trained_from_imitation(tmp_path):
-    recipe = RECIPES.get("hamt-a2c-small")
+def shrink(recipe):
+    """The `recipe` of HAMT with a tiny network, in one house."""
     sizes = replace(recipe.policy.hamt, width=16, inner=16, heads=2, text_layers=1, cross_layers=1)
-    recipe = replace(
+    return replace(
         recipe, split="mini", slots=2, steps=8, frames=48, save_updates=2, log_updates=1, scenes=1, first="",
         policy=replace(recipe.policy, hamt=sizes), method=replace(recipe.method, minibatches=1),
     )  # fmt: skip
-    training = Training(recipe, tmp_path)
+
+
+def test_it_is_trained_from_imitation(tmp_path):
+    training = Training(shrink(RECIPES.get("hamt-a2c-small")), tmp_path)
     rewards, led = [], []
     for _ in range(3):
         row = training.advance()
@@ -126,6 +129,17 @@ def test_it_is_trained_from_imitation(tmp_path):
     stops = torch.cat(led)[torch.cat(rewards) >= 2.0]
     assert stops.any(), "the teacher stops at the goal, which brings at least 2"
     assert (torch.cat(rewards).abs() <= 4.0).all()
+
+
+def test_no_return_crosses_the_episodes_of_a_tour(tmp_path):
+    recipe = replace(shrink(RECIPES.get("hamt-a2c-small")), protocol="ir2r-v1", slots=4, steps=48)
+    training = Training(recipe, tmp_path)
+    training.advance()
+    rollout = training._rollout
+    ended = {(one.step, one.slot) for one in rollout.ends}
+    is_over = np.argwhere((rollout.terminated | rollout.truncated).numpy())
+    assert ended == set(map(tuple, is_over.tolist())) and len(ended) >= 4
+    assert not rollout.cut_values[~rollout.truncated].any()
 
 
 def test_bad_settings_are_refused(tmp_path):

@@ -201,6 +201,11 @@ class Collector:
         steps = batch.state.steps.copy()
         over = np.flatnonzero(result.terminated | result.truncated).tolist()
         episodes = {slot: batch.episode(slot) for slot in over}
+        rollout.cut_values[step] = 0.0
+        if self._bootstraps and result.truncated.any():
+            going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
+            last = self._evaluate(rollout, going_on)
+            rollout.cut_values[step] = torch.where(self._send(result.truncated), last, 0.0)
         ends, terminated, truncated = self._episodes.follow(result)
         for slot, end in ends.items():
             rollout.ends.append(EpisodeEnd(step, slot, episodes[slot]))
@@ -208,15 +213,12 @@ class Collector:
             self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
         ended = terminated | truncated
         self._draw_leaders(over, ended, done)
-        rollout.cut_values[step] = 0.0
-        if self._bootstraps and truncated.any():
-            going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
-            last = self._evaluate(rollout, going_on)
-            rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
         if ended.any():
             self._begin(ended, done)
         self._mask = self._send(self._find_kept(result, episodes, ended))
-        rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
+        # of every episode of a tour, even where the policy's state continues: no return crosses them
+        rollout.terminated[step] = self._send(result.terminated)
+        rollout.truncated[step] = self._send(result.truncated)
 
     def _observe(self, rollout: Rollout, step: int) -> Mapping[str, np.ndarray]:
         """What the bodies see, drawn into its place in `rollout` unless it is changed there."""
