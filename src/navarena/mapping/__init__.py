@@ -21,6 +21,7 @@ from navarena.mapping.terrain import (
     flood_terrain,
 )
 from navarena.mapping.unprojection import PointClouds, unproject
+from navarena.mapping.view_memory import ViewMemory, ViewSettings
 from navarena.mapping.viewing_cells import find_viewing_cell
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "SteeringSettings",
     "Terrain",
     "TerrainSettings",
+    "ViewMemory",
+    "ViewSettings",
     "bin_highest",
     "bin_last",
     "bin_majority",

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, MissingExtraError  # noqa: E402
 from navarena.core.seeding import make_generator  # noqa: E402
-from navarena.learning.perception.lite0 import FrozenTrunk, Lite0, _SameConv  # noqa: E402
+from navarena.learning.perception.lite0 import CHUNK, FrozenTrunk, Lite0, _SameConv  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -45,6 +45,27 @@ def test_features_have_their_shapes_and_do_not_depend_on_the_batch(trunk):
     assert pooled.shape == (3, 1280) and maps.shape == (3, 2, 3, 320) and pooled.dtype == np.float16
     assert np.array_equal(trunk.encode(IMAGES[1:2])[0], pooled[1])
     assert trunk.encode(IMAGES[:0]).shape == (0, 1280)
+
+
+def test_an_image_has_the_same_bits_in_any_chunk(trunk):
+    images = make_generator("chunks").integers(0, 256, (2 * CHUNK + 1, 96, 96, 3)).astype(np.uint8)
+    alone = np.concatenate([trunk.encode(image[None]) for image in images])
+    for count in (2, CHUNK - 1, CHUNK, CHUNK + 1, len(images)):
+        np.testing.assert_array_equal(trunk.encode(images[-count:]), alone[-count:])
+
+
+def test_folded_normalisations_change_nothing_but_rounding():
+    torch.manual_seed(2)
+    network = Lite0()
+    shown = torch.from_numpy(IMAGES.astype(np.float32))
+    with torch.no_grad():
+        for _ in range(3):  # statistics other than 0 and 1
+            network.train().map(shown)
+    expected = network.eval()(shown)
+    network.fold_norms()
+    assert not any(isinstance(one, torch.nn.BatchNorm2d) for one in network.modules())
+    torch.testing.assert_close(network(shown), expected, rtol=1e-3, atol=1e-4)
+    assert float(expected.detach().std()) > 1e-3
 
 
 def test_features_are_kept_by_what_they_are_of(trunk, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.modular_gt import ModularGoatGtAgent
 from navarena.agents.goat.search import Search, SearchSettings
-from navarena.agents.goat.view_memory import ViewMemory, ViewSettings
 
 __all__ = [
     "CowSettings",
@@ -11,6 +10,4 @@ __all__ = [
     "ModularGoatGtAgent",
     "Search",
     "SearchSettings",
-    "ViewMemory",
-    "ViewSettings",
 ]

@@ -17,10 +17,10 @@ from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
 from navarena.agents.goat.instance_aims import stay_at
 from navarena.agents.goat.search import hash_thresholds, read_thresholds
-from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.agents.options import read_agent_options
 from navarena.core.errors import InputError
 from navarena.episodes.goals import Modality
+from navarena.mapping.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.tasks.task import Task
 
 REACH = 0.8

@@ -42,6 +42,10 @@ class CachedEncoder(GoalEncoder):
         self._folder = (folder or cache_folder() / FOLDER) / identify(encoder)
         self.computed = 0
 
+    @property
+    def uncached(self) -> GoalEncoder:
+        return self._encoder
+
     def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
         """(N, D) float32 of N texts."""
         keys = [key_of("words", text.encode()) for text in texts]

@@ -70,6 +70,11 @@ class GoalEncoder(ABC):
     sees_images: bool = False
     model_sha256: str = ""
 
+    @property
+    def uncached(self) -> "GoalEncoder":
+        """The encoder that keeps nothing on disk: for images that are seen once, such as a body's."""
+        return self
+
     def encode(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
         """(D,) float32 of length 1. An image is looked at where the encoder sees; else its category is read.
 

@@ -1,12 +1,13 @@
 """The goal encoder `joint:FOLDER`: texts and images in one space that was trained here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import cv2
 import numpy as np
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float16, Float32, UInt8
 
 from navarena.agents.encoders.weights import WeightsEncoder
 from navarena.core.errors import FileError, InputError
@@ -84,14 +85,27 @@ class JointEncoder(WeightsEncoder):
             features = torch.from_numpy(self._texts.encode_words([text]))
             return np.asarray(self._network.embed_texts(features)[0].numpy(), np.float32)
 
+    def encode_images(self, images: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N images (H, W, 3) uint8; the trunk sees several at once."""
+        crops = np.array([self._bring(image) for image in images], np.uint8)
+        return self._stack([self._embed(one) for one in self._trunk.encode(crops)])
+
     def _encode_image(self, image: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
+        return self._embed(self._trunk.encode(self._bring(image)[None])[0])
+
+    def _bring(self, image: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "s s 3"]:
+        """`image` (H, W, 3) at the size of the crops that it learned from."""
         require_image(image)
         side = (self.info.side,) * 2
-        if image.shape[:2] != side:
-            image = np.asarray(cv2.resize(image, side, interpolation=cv2.INTER_AREA), np.uint8)
+        if image.shape[:2] == side:
+            return image
+        return np.asarray(cv2.resize(image, side, interpolation=cv2.INTER_AREA), np.uint8)
+
+    def _embed(self, features: Float16[np.ndarray, "f"]) -> Float32[np.ndarray, "d"]:
+        """(D,) of the trunk's `features` (F,) of one image: a batch of them would change the last bits."""
         with torch.inference_mode():
-            features = torch.from_numpy(self._trunk.encode(image[None]).astype(np.float32))
-            return np.asarray(self._network.embed_images(features)[0].numpy(), np.float32)
+            row = torch.from_numpy(features[None].astype(np.float32))
+            return np.asarray(self._network.embed_images(row)[0].numpy(), np.float32)
 
 
 def make_text_encoder(name: str) -> GoalEncoder:

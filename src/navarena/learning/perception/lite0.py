@@ -32,12 +32,24 @@ BLOCKS = (
 )
 """Stages of EfficientNet-Lite0 (Tan and Le 2019; TensorFlow's lite variants, without squeeze-excitation)."""
 
+NORMS = {
+    "_conv_stem": "_bn0",
+    "_expand_conv": "_bn0",
+    "_depthwise_conv": "_bn1",
+    "_project_conv": "_bn2",
+    "_conv_head": "_bn1",
+}
+"""Convolution -> the normalisation behind it."""
+
 MAP_CHANNELS, POOLED = 320, 1280
 
 Layer = Literal["map", "pooled"]
 """Which features: the last stage's map at 1/32 of the image, or the pooled vector before the classifier."""
 
-FORM = "lite0-1"
+CHUNK = 8
+"""Images that are computed at once; an image's features have the same bits in any number of up to 8."""
+
+FORM = "lite0-2"
 """Changes when other features are made of the same weights and images."""
 
 _nn = torch.nn
@@ -94,6 +106,17 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
         self._conv_head, self._bn1 = _SameConv(channels, POOLED, 1, bias=False), _norm(POOLED)
         self._fc = _nn.Linear(POOLED, 1000)
 
+    def fold_norms(self) -> None:
+        """Fold all normalisations into the convolutions before them, for inference in half the time."""
+        from torch.nn.utils.fusion import fuse_conv_bn_eval  # PyTorch may not be there
+
+        for module in (self, *self._blocks):
+            for conv, norm in NORMS.items():
+                if hasattr(module, conv):
+                    folded = fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm))
+                    setattr(module, conv, folded)
+                    setattr(module, norm, _nn.Identity())
+
     def map(self, images: Tensor) -> Tensor:
         """(B, 320, H / 32, W / 32) float32 of `images` (B, H, W, 3) float32, bytes of sRGB."""
         # the scaling of TensorFlow's lite variants; with ImageNet's mean and deviation a linear probe of
@@ -116,7 +139,7 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
 class FrozenTrunk:
     """Features of images by Lite0, which is not trained on.
 
-    Each image is computed by itself: its features do not depend on the others of a batch.
+    The features of an image do not depend on the others of a batch.
 
     Args:
         weights: names -> tensors; None for those of the package.
@@ -142,7 +165,8 @@ class FrozenTrunk:
         for name, value in sorted(network.state_dict().items()):
             digest.update(name.encode() + b"\0" + value.contiguous().numpy().tobytes())
         self.digest = digest.hexdigest()
-        self._network = network.eval().to(memory_format=torch.channels_last)
+        network.eval().fold_norms()
+        self._network = network.to(memory_format=torch.channels_last)
 
     def encode(
         self, images: UInt8[np.ndarray, "n h w 3"], layer: Layer = "pooled"
@@ -150,13 +174,14 @@ class FrozenTrunk:
         """(N, 1280) float16 of `images` (N, H, W, 3) uint8 sRGB, or maps (N, H / 32, W / 32, 320)."""
         encoded = []
         with torch.inference_mode():
-            for image in images:
-                features = self._network.map(torch.from_numpy(image[None].astype(np.float32)))
+            for first in range(0, len(images), CHUNK):
+                chunk = images[first : first + CHUNK].astype(np.float32)
+                features = self._network.map(torch.from_numpy(chunk))
                 features = features.permute(0, 2, 3, 1) if layer == "map" else self._network.pool(features)
-                encoded.append(features[0].numpy().astype(np.float16))
+                encoded.append(features.numpy().astype(np.float16))
         sides = tuple(-(-side // 32) for side in images.shape[1:3])
         shape = (*sides, MAP_CHANNELS) if layer == "map" else (POOLED,)
-        return np.array(encoded, np.float16).reshape(len(images), *shape)
+        return np.concatenate(encoded) if encoded else np.zeros((0, *shape), np.float16)
 
     def load_or_encode(
         self, images: UInt8[np.ndarray, "n h w 3"], layer: Layer = "pooled", name: str = ""

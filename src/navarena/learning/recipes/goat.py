@@ -12,7 +12,8 @@ The binocular ones see a goal's image itself, beside colour, depth and pose, and
 with six actions, 549,648 of them of the binocular network in runs/train/cross-view-small (`navarena train
 cross-view-small`).
 
-Those with `map` in their names see no images and no vectors, but a map of where the goal was seen.
+Those with `map` in their names see no images and no vectors, but a map of how alike what was seen is to the
+goal; sensors= names `goal_map` (true labels) or `goal_map_predicted:SEGMENTER` in its place.
 
 The small ones imitate shortest paths, and go on by PPO. Their core-hours are those of `ovon-small` with
 vectors of `words`, frame by frame, and of the binocular ones those of a few updates.
@@ -42,6 +43,9 @@ CLIP = "open-clip:weights/clip-rn50"
 
 JOINT = "joint:runs/train/joint-small"
 """That of the small ones."""
+
+GOAL_MAP = "goal_map_similar"
+"""How alike what was seen is to the goal, by an encoder."""
 
 CROSS_VIEW = "runs/train/cross-view-small"
 """Whose binocular network reads images of goals."""
@@ -164,22 +168,41 @@ INSTANCE_IMAGENAV_BINOCULAR_DAGGER_SMALL = replace(
 )
 """The recipe `instance-imagenav-binocular-dagger-small`."""
 
-OVON_MAP_DAGGER_SMALL = replace(
+_SEEN_MAPS = ("occupancy_map", f"{GOAL_MAP}:{JOINT}", "frontier_direction")
+
+GOAT_MAP_DAGGER_SMALL = replace(
     OBJECTNAV_MAP_DAGGER_SMALL,
-    description="GOAT-Bench's skill for names, from maps and the way to the nearest frontier: DAgger",
-    protocol="ovon-v1+max_steps=300",
-    # of true labels, as of objectnav-map-dagger-small; a segmenter must know the categories of houses
-    sensors=("occupancy_map", "goal_map", "frontier_direction", "gps", "compass"),
+    description="GOAT-Bench, one policy for all goals, from maps and the way to the nearest frontier: DAgger",
+    protocol=GOAT_DAGGER_SMALL.protocol,
+    # the modality says which similarity is a great one
+    sensors=(*_SEEN_MAPS, "current_subtask", "gps", "compass"),
     image_size=(112, 63),
+    masked=GOAT_DAGGER_SMALL.masked,
+)
+"""The recipe `goat-map-dagger-small`."""
+
+OVON_MAP_DAGGER_SMALL = replace(
+    GOAT_MAP_DAGGER_SMALL,
+    description="GOAT-Bench's skill for names, from maps and the way to the nearest frontier: DAgger",
+    protocol=OVON_DAGGER_SMALL.protocol,
+    sensors=(*_SEEN_MAPS, "gps", "compass"),
+    masked=(),
 )
 """The recipe `ovon-map-dagger-small`."""
 
 LANGUAGENAV_MAP_DAGGER_SMALL = replace(
     OVON_MAP_DAGGER_SMALL,
     description="GOAT-Bench's skill for descriptions, from maps and the way to the nearest frontier: DAgger",
-    protocol="languagenav-v1+max_steps=300",
+    protocol=LANGUAGENAV_DAGGER_SMALL.protocol,
 )
 """The recipe `languagenav-map-dagger-small`."""
+
+INSTANCE_IMAGENAV_MAP_DAGGER_SMALL = replace(
+    OVON_MAP_DAGGER_SMALL,
+    description="GOAT-Bench's skill for images, from maps and the way to the nearest frontier: DAgger",
+    protocol=INSTANCE_IMAGENAV_DAGGER_SMALL.protocol,
+)
+"""The recipe `instance-imagenav-map-dagger-small`."""
 
 
 def reinforce(first: str, imitated: Recipe) -> Recipe:

@@ -19,6 +19,7 @@ GOAL_SENSORS = Registry(
         "goal_distance": "navarena.tasks.sensors.progress:GoalDistance",
         "goal_map": "navarena.tasks.sensors.goal_map:GoalMap",
         "goal_map_predicted": "navarena.tasks.sensors.goal_map:PredictedGoalMap",
+        "goal_map_similar": "navarena.tasks.sensors.goal_map_similar:SimilarGoalMap",
         "goal_mask": "navarena.tasks.sensors.goal_mask:GoalMask",
         "goal_vector": "navarena.tasks.sensors.goal_vector:GoalVector",
         "image_goal": "navarena.tasks.sensors.lifelong_goal:ImageGoalSensor",

@@ -30,19 +30,20 @@ BELOW, ABOVE = -1.5, 2.2
 
 
 @kernel
-def draw_places(points, scores, accept, position, yaw, cell, out):
-    """Draw places (K, 3), world frame, with evidence above 0 into the map `out` (W, W) around a body."""
+def draw_places(points, values, position, yaw, cell, out):
+    """Draw places (K, 3), world frame, of `values` (K,) into the map `out` (W, W) around a body, the greatest
+    on top.
+    """
     sine, cosine, middle = math.sin(yaw), math.cos(yaw), len(out) / 2
     for k in range(len(points)):
         east, up, south = points[k] - position
-        if scores[k] <= 0.0 or up < BELOW or up > ABOVE:
+        if values[k] == 0 or up < BELOW or up > ABOVE:
             continue
         row = math.floor(middle + (sine * east + cosine * south) / cell)
         column = math.floor(middle + (cosine * east - sine * south) / cell)
-        value = SURE if scores[k] >= accept else UNSURE
         for i in range(max(row - 1, 0), min(row + 2, len(out))):
             for j in range(max(column - 1, 0), min(column + 2, len(out))):
-                out[i, j] = max(out[i, j], value)
+                out[i, j] = max(out[i, j], values[k])
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,9 @@ class GoalMap(GoalSensor[VisibleGoalState]):
         out[:] = 0
         for slot in np.flatnonzero(placed).tolist():
             _, found = self._places_of(state)[slot]
+            values = np.select([found.scores >= self.evidence.accept, found.scores > 0], [SURE, UNSURE])
             draw_places(
-                found.points, found.scores, self.evidence.accept,
+                found.points, values.astype(np.uint8),
                 bodies.positions[slot], bodies.yaws[slot], self.cell, out[slot, :, :, 0],
             )  # fmt: skip
 

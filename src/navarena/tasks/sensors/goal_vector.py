@@ -45,7 +45,9 @@ class GoalVector(GoalSensor[LifelongGoalState]):
             called = self.encoder if isinstance(self.encoder, str) else self.encoder.name
             object.__setattr__(self, "name", f"{type(self).name}:{called}")
 
-    def _find(self) -> GoalEncoder:
+    @property
+    def found(self) -> GoalEncoder:
+        """The encoder; raises InputError and FileError as `find_encoder`."""
         if not isinstance(self.encoder, str):
             return self.encoder
         if not self.encoder:
@@ -56,10 +58,10 @@ class GoalVector(GoalSensor[LifelongGoalState]):
 
     @property
     def model_sha256(self) -> str:
-        return self._find().model_sha256
+        return self.found.model_sha256
 
     def spec(self) -> ObservationSpec:
-        return ObservationSpec((self._find().dimension,), np.float32, -FAR, FAR)
+        return ObservationSpec((self.found.dimension,), np.float32, -FAR, FAR)
 
     def begin(self, simulator: Simulator, state: LifelongGoalState, slots: Int64[np.ndarray, "k"]) -> None:
         self._images.begin(simulator, state, slots)
@@ -76,5 +78,5 @@ class GoalVector(GoalSensor[LifelongGoalState]):
                 image = self._images.look(simulator, state, slot)
                 words = str(state.names[slot]), str(state.descriptions[slot])
                 goal = GoalQuery(_MODALITIES[modality], *words, image)
-                kept = self._kept[slot] = number, self._find().encode_raw(goal)
+                kept = self._kept[slot] = number, self.found.encode_raw(goal)
             out[slot] = kept[1]

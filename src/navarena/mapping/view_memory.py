@@ -60,17 +60,17 @@ class ViewMemory:
 
     def __init__(self, settings: ViewSettings) -> None:
         self._settings = settings
-        self._features: list[Float32[np.ndarray, d]] = []
-        self._places: list[Float[np.ndarray, 3]] = []
+        self._features = np.zeros((0, 0), np.float32)
+        self._places = np.zeros((0, 3))
         self._looks: set[tuple[int, int, int]] = set()
 
     def __len__(self) -> int:
-        return len(self._features)
+        return len(self._places)
 
     @property
     def places(self) -> Float[np.ndarray, "v 3"]:
         """(V, 3) metres: places that the views show."""
-        return np.array(self._places).reshape(-1, 3)
+        return self._places
 
     def is_new(self, pose: Float[np.ndarray, "4 4"]) -> bool:
         """Whether nothing was kept yet from the place and heading of a camera at `pose` (4, 4) metres."""
@@ -84,16 +84,14 @@ class ViewMemory:
     ) -> None:
         """Keep the K views of a look from `pose` (4, 4): features (K, D) float32, places (K, 3) metres."""
         self._looks.add(self._key(pose))
-        self._features.extend(features)
-        self._places.extend(places)
-        excess = max(0, len(self._features) - self._settings.max_views)
-        del self._features[:excess], self._places[:excess]
+        most = self._settings.max_views
+        old = (self._features, self._places) if len(self) else (features[:0], places[:0])
+        self._features = np.concatenate([old[0], features])[-most:]
+        self._places = np.concatenate([old[1], places])[-most:]
 
     def scores(self, goal: Float32[np.ndarray, "d"]) -> Float32[np.ndarray, "v"]:
         """(V,) float32: likeness of every view to a goal (D,)."""
-        if not self._features:
-            return np.zeros(0, np.float32)
-        return np.asarray(np.stack(self._features) @ goal, np.float32)
+        return np.asarray(self._features @ goal if len(self) else np.zeros(0), np.float32)
 
     def _key(self, pose: Float[np.ndarray, "4 4"]) -> tuple[int, int, int]:
         """The cell and heading that a look is from."""
