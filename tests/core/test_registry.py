@@ -43,6 +43,14 @@ def test_unknown_name(registry: Registry) -> None:
         registry.get("tow")
 
 
+def test_a_name_like_no_other_may_be_that_of_a_package(registry: Registry) -> None:
+    with pytest.raises(UnknownNameError, match=r"two\. If you mean it, install .*test_things'"):
+        registry.get("elsewhere")
+    with pytest.raises(UnknownNameError) as caught:
+        registry.get("tow")
+    assert "package" not in str(caught.value)
+
+
 def test_entry_points_add_names(other_package: None, registry: Registry) -> None:
     assert registry.names() == ["one", "two", "walker"]
     assert registry.get("walker").speed == 3

@@ -89,6 +89,14 @@ def test_a_state_with_other_bytes_or_of_another_kind_does_not_go_on(tmp_path):
     torch.save([1], path)
     with pytest.raises(FileError, match=r"resume.pt is damaged \(expected a dictionary, got list"):
         load_resume(tmp_path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(FileError, match=r"resume.pt is damaged \(.*directory"):
+        load_resume(tmp_path)
+    path.rmdir()
+    path.touch()
+    with pytest.raises(FileError, match=r"resume.pt is damaged \(\w+"):
+        load_resume(tmp_path)
 
 
 def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):

@@ -110,12 +110,16 @@ def describe_choices(names: Iterable[str]) -> str:
     return listed if len(known) <= MAX_LISTED else f"{listed}, ... ({len(known)} in all)"
 
 
-def unknown_name(kind: str, name: str, names: Iterable[str]) -> UnknownNameError:
-    """The error for `name`, a `kind` (such as "protocol") that is not among `names`."""
+def unknown_name(kind: str, name: str, names: Iterable[str], otherwise: str = "") -> UnknownNameError:
+    """The error for `name`, a `kind` (such as "protocol") that is not among `names`.
+
+    otherwise: what to do if the name was meant, for names of which none is near.
+    """
     known = sorted(names)
     close = get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return UnknownNameError(f"unknown {kind} {name!r}.{hint} Known: {describe_choices(known)}.")
+    remedy = f" If you mean it, {otherwise}." if otherwise and not close else ""
+    return UnknownNameError(f"unknown {kind} {name!r}.{hint} Known: {describe_choices(known)}.{remedy}")
 
 
 def require_name(kind: str, name: str, names: Iterable[str]) -> str:

@@ -204,9 +204,8 @@ def load_part(folder: Path, updates: int, rank: int) -> dict[str, Any]:
     try:
         part: dict[str, Any] = torch.load(path, weights_only=True)
     except Exception as error:  # zipfile's, pickle's and PyTorch's own kinds
-        raise FileError(
-            f"{path} is missing or damaged ({str(error)[:200]}); choose another folder by --out"
-        ) from error
+        said = str(error)[:200] or type(error).__name__
+        raise FileError(f"{path} is missing or damaged ({said}); choose another folder by --out") from error
     return part
 
 

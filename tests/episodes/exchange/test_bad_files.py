@@ -7,9 +7,16 @@ import json
 import pytest
 
 from navarena.core.errors import FileError, InputError, UnknownNameError
-from navarena.episodes.exchange import open_episode_file
+from navarena.episodes.exchange import detection, open_episode_file
+from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.records import Record
 
 from .samples import HM3D, IMAGENAV, LAYOUTS, MULTION, POINTNAV, ROBOTHOR_2021, changed, store
+
+
+def stumble(fields):
+    return fields["nowhere"]
+
 
 VLN = {
     "episodes": [
@@ -213,3 +220,10 @@ def test_cameras_of_goals_that_see_nothing_are_refused(tmp_path, field, value, m
     content["goals"]["TEEsavR23oF_516"]["image_goals"][0][field] = value
     with pytest.raises(FileError, match=message):
         read_all(store(tmp_path / "file.json", content))
+
+
+def test_a_format_of_a_package_that_fails_is_named(tmp_path, monkeypatch):
+    layout = EpisodeFormat("elsewhere", "Elsewhere", "pointnav", Record, lambda *_: None, recognises=stumble)
+    monkeypatch.setattr(detection, "_added_formats", lambda: (layout,))
+    with pytest.raises(InputError, match=r"format 'elsewhere' failed .* KeyError: 'nowhere' .*mend"):
+        open_episode_file(store(tmp_path / "file.json", POINTNAV))

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, InputError, NavarenaError, describe_error
 from navarena.core.registry import Registry
 from navarena.episodes.exchange.format import Content, EpisodeFormat
 from navarena.episodes.exchange.goat_bench import GOAT_BENCH
@@ -65,7 +65,7 @@ def detect_format(content: Content) -> EpisodeFormat | None:
         raise FileError(f"{content.path} is a list of navarena's own; read it with load_episode_file")
     episode = content.first_episode()
     for layout in _added_formats():
-        if layout.is_list == content.is_list and layout.recognises and layout.recognises(episode):
+        if layout.is_list == content.is_list and _recognises(layout, episode):
             return layout
     for field, (title, command) in _OTHERS.items():
         if field in episode:
@@ -113,6 +113,19 @@ def may_stand_together(one: EpisodeFormat | None, other: EpisodeFormat | None) -
 def _added_formats() -> tuple[EpisodeFormat, ...]:
     """The formats of installed packages; reading entry points takes tens of milliseconds."""
     return tuple(EPISODE_FORMATS.get(name) for name in EPISODE_FORMATS.names() if name not in _OWN)
+
+
+def _recognises(layout: EpisodeFormat, episode: Mapping[str, Any]) -> bool:
+    """Whether the format of a package is that of an `episode`; raises InputError where its code fails."""
+    try:
+        return layout.recognises is not None and layout.recognises(episode)
+    except NavarenaError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the episode format {layout.name!r} failed to look at an episode; it raised "
+            f"{describe_error(error)}; mend its package, or uninstall it"
+        ) from error
 
 
 def _format_of_list(episode: Mapping[str, Any]) -> EpisodeFormat | None:

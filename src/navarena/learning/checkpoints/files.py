@@ -163,8 +163,9 @@ def load_resume(folder: Path) -> dict[str, Any] | None:
         if not isinstance(saved, dict):
             raise TypeError(f"expected a dictionary, got {type(saved).__name__}")
     except Exception as error:  # zipfile's, pickle's and PyTorch's own kinds
+        said = str(error)[:200] or type(error).__name__
         raise FileError(
-            f"{path} is damaged ({str(error)[:200]}); choose another folder by --out, or remove it"
+            f"{path} is damaged ({said}); choose another folder by --out, or remove it"
         ) from error
     if saved.get("format") != RESUME_FORMAT:
         raise FileError(
