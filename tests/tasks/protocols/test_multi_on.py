@@ -116,6 +116,11 @@ def test_the_found_budget():
     assert act(batch, FOUND).terminated[0]
 
 
+def test_steps_cost_what_the_option_says():
+    for option, cost in (("", 0.01), ("+step_cost=0", 0.0), ("+step_cost=0.5", 0.5)):
+        assert act(begin(f"multion-2on-v1{option}"), TURN_LEFT).reward[0] == pytest.approx(-cost)
+
+
 def test_the_oracle_finds_by_itself():
     batch = begin("multion-2on-v1+oracle_found=true")
     assert not act(batch, FOUND).terminated[0]

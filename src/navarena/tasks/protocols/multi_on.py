@@ -35,9 +35,6 @@ from navarena.tasks.task import StepResult, Task
 GOAL_REWARD = 3.0
 """For each goal found (paper, section 4.1; multiON, SUB_SUCCESS_REWARD)."""
 
-SLACK_REWARD = -0.01
-"""Each step (paper, section 4.1)."""
-
 DEPTH_RANGES = {"near": (0.5, 5.0), "far": (0.0, 10.0)}
 """Metres: of the oracle and no-map agents of multiON, and of its others."""
 
@@ -146,9 +143,9 @@ class MultiOn(Task[MultiOnState]):
     ## Options
 
     found_budget, oracle_found, found_distance, found_limit, body_height, goal, late_goal, depth, hidden,
-    distractors, cylinder, step_limit, wrong_found_penalty, objects, path_actions, track, sliding, max_steps:
-    see `MultiOnOptions`. They are written behind the id, as in `multion-3on-v1+found_budget=5`; the result
-    then shows as custom.
+    distractors, cylinder, step_limit, step_cost, wrong_found_penalty, objects, path_actions, track, sliding,
+    max_steps: see `MultiOnOptions`. They are written behind the id, as in
+    `multion-3on-v1+found_budget=5`; the result then shows as custom.
 
     ## Versions
 
@@ -279,7 +276,7 @@ class MultiOn(Task[MultiOnState]):
         if self.options.late_goal:
             self._update_classes(state, active)
         found = wrong = terminated = np.zeros_like(called)
-        reward = np.where(active, progress + SLACK_REWARD, 0.0)
+        reward = np.where(active, progress - self.options.step_cost, 0.0)
         if self.options.oracle_found or called.any():
             near = active & self.has_arrived(simulator, state, np.arange(len(active)))
             found = near if self.options.oracle_found else called & near

@@ -1,5 +1,6 @@
 """Options of MultiON, by name."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,7 @@ class MultiOnOptions(RunOptions):
         cylinder: radius of the authors' files (0.10 m) or of the paper (0.05 m).
         track, sliding, max_steps: as of RunOptions.
         step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
+        step_cost: taken from the reward in each step (paper, section 4.1).
         wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
         objects: m, from 1 to 8, in the place of the number in the protocol's name; 0 for that one.
         path_actions: most actions in which the planner solves an episode when it is drawn (see
@@ -60,6 +62,7 @@ class MultiOnOptions(RunOptions):
     cylinder: Literal["files", "paper"] = "files"
     max_steps: int = MAX_STEPS
     step_limit: Literal["full", "proportional"] = "full"
+    step_cost: float = 0.01
     wrong_found_penalty: float = 0.0
     objects: int = 0
     path_actions: int = DRAWN_ACTIONS
@@ -67,6 +70,8 @@ class MultiOnOptions(RunOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive(self, "found_distance", "body_height", "path_actions")
+        if not (math.isfinite(self.step_cost) and self.step_cost >= 0):
+            raise InputError(f"expected step_cost of at least 0, got {self.step_cost}")
         if self.found_budget < 0:
             raise InputError(f"expected found_budget of at least 0, got {self.found_budget}")
         if not 0 <= self.objects <= MAX_OBJECTS:
