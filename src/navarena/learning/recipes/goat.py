@@ -176,8 +176,12 @@ GOAT_MAP_DAGGER_SMALL = replace(
     protocol=GOAT_DAGGER_SMALL.protocol,
     # the modality says which similarity is a great one
     sensors=(*_SEEN_MAPS, "current_subtask", "gps", "compass"),
+    # with a smaller share of the teacher at last the loss rises
+    method=replace(SEARCH, auxiliaries=(), teacher="frontier-expert", teacher_share=Schedule(0.9, 0.3)),
     image_size=(112, 63),
     masked=GOAT_DAGGER_SMALL.masked,
+    frames=400_000,
+    core_hours=0.8,
 )
 """The recipe `goat-map-dagger-small`."""
 
