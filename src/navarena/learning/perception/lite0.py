@@ -108,12 +108,10 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
 
     def fold_norms(self) -> None:
         """Fold all normalisations into the convolutions before them, for inference in half the time."""
-        from torch.nn.utils.fusion import fuse_conv_bn_eval  # PyTorch may not be there
-
         for module in (self, *self._blocks):
             for conv, norm in NORMS.items():
                 if hasattr(module, conv):
-                    folded = fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm))
+                    folded = _nn.utils.fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm))
                     setattr(module, conv, folded)
                     setattr(module, norm, _nn.Identity())
 
