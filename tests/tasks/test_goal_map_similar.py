@@ -94,6 +94,8 @@ def test_another_goal_is_compared_with_what_was_seen_before(encoder):
     assert np.array_equal(second > 0, first > 0) and (second[first == 40] == 1).any()
     act(batch, DECLARE)
     assert np.array_equal(shown(batch, NAME), first)
+    act(batch, DECLARE)
+    assert not shown(batch, NAME).any(), "no goal is left"
     batch.start([0], [replace(AHEAD, start_position=PLACE, goal=LifelongGoal((subtask("object", "bed"),)))])
     assert sorted(np.unique(shown(batch, NAME))) == [0, 20, 40], "an episode begins without memories"
 

@@ -87,9 +87,10 @@ class GoalMap(GoalSensor[VisibleGoalState]):
         out[:] = 0
         for slot in np.flatnonzero(placed).tolist():
             _, found = self._places_of(state)[slot]
-            values = np.select([found.scores >= self.evidence.accept, found.scores > 0], [SURE, UNSURE])
+            is_sure, is_unsure = found.scores >= self.evidence.accept, found.scores > 0
+            values = np.where(is_sure, np.uint8(SURE), np.multiply(is_unsure, np.uint8(UNSURE)))
             draw_places(
-                found.points, values.astype(np.uint8),
+                found.points, values,
                 bodies.positions[slot], bodies.yaws[slot], self.cell, out[slot, :, :, 0],
             )  # fmt: skip
 

@@ -29,9 +29,9 @@ class SimilarGoalMap(GoalSensor[LifelongGoalState]):
     `goal_map_similar:ENCODER` names an encoder of goals that sees images. Each image is cut into three
     squares, of which the encoder makes vectors, as `modular-cow` does: what a square shows in its middle is
     drawn on 3 x 3 cells, by its similarity to the vector of the goal; the best of all with 20 more, 21 to 40.
-    What was seen is kept for the whole lifelong episode, and compared anew with each goal. Ahead is up, the
-    body in the middle (between the four middle cells). It is drawn from true depth, at the poses of
-    `Simulator.mapped_bodies`.
+    What was seen is kept for the whole lifelong episode, and compared anew with each goal; when none is left
+    the map is empty. Ahead is up, the body in the middle (between the four middle cells). It is drawn from
+    true depth, at the poses of `Simulator.mapped_bodies`.
 
     Args:
         encoder: name of the encoder, or the encoder itself.
@@ -91,7 +91,7 @@ class SimilarGoalMap(GoalSensor[LifelongGoalState]):
         self.goals.observe(simulator, state, goals)
         goals /= np.maximum(np.linalg.norm(goals, axis=1, keepdims=True), np.float32(1e-8))
         out[:] = 0
-        for slot in np.flatnonzero(placed).tolist():
+        for slot in np.flatnonzero(placed & goals.any(1)).tolist():
             views = self._memories_of(state)[slot]
             draw_places(
                 views.places, find_levels(views.scores(goals[slot])),
