@@ -70,7 +70,7 @@ class SimilarGoalMap(GoalSensor[LifelongGoalState]):
         return self.goals.model_sha256
 
     def spec(self) -> ObservationSpec:
-        if not self.goals.found.sees_images:
+        if not self.goals.loaded_encoder.sees_images:
             raise InputError(
                 f"expected an encoder that sees images for {self.name!r}, got one that does not; take "
                 "joint:FOLDER (navarena train joint-small), clip:FOLDER or images"
@@ -87,7 +87,7 @@ class SimilarGoalMap(GoalSensor[LifelongGoalState]):
     def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
         bodies, placed = simulator.mapped_bodies, simulator.slot_worlds.row >= 0
         self._look(simulator, state, np.flatnonzero(placed & bodies.unseen))
-        goals = np.zeros((len(out), self.goals.found.dimension), np.float32)
+        goals = np.zeros((len(out), self.goals.loaded_encoder.dimension), np.float32)
         self.goals.observe(simulator, state, goals)
         goals /= np.maximum(np.linalg.norm(goals, axis=1, keepdims=True), np.float32(1e-8))
         out[:] = 0
@@ -120,7 +120,7 @@ class SimilarGoalMap(GoalSensor[LifelongGoalState]):
         tiles = [tile for own in seen.values() for tile in own]
         if not tiles:
             return
-        features = self.goals.found.uncached.encode_images([tile.image for tile in tiles])
+        features = self.goals.loaded_encoder.uncached.encode_images([tile.image for tile in tiles])
         first = 0
         for slot, own in seen.items():
             if own:

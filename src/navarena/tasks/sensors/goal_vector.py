@@ -46,7 +46,7 @@ class GoalVector(GoalSensor[LifelongGoalState]):
             object.__setattr__(self, "name", f"{type(self).name}:{called}")
 
     @property
-    def found(self) -> GoalEncoder:
+    def loaded_encoder(self) -> GoalEncoder:
         """The encoder; raises InputError and FileError as `find_encoder`."""
         if not isinstance(self.encoder, str):
             return self.encoder
@@ -58,10 +58,10 @@ class GoalVector(GoalSensor[LifelongGoalState]):
 
     @property
     def model_sha256(self) -> str:
-        return self.found.model_sha256
+        return self.loaded_encoder.model_sha256
 
     def spec(self) -> ObservationSpec:
-        return ObservationSpec((self.found.dimension,), np.float32, -FAR, FAR)
+        return ObservationSpec((self.loaded_encoder.dimension,), np.float32, -FAR, FAR)
 
     def begin(self, simulator: Simulator, state: LifelongGoalState, slots: Int64[np.ndarray, "k"]) -> None:
         self._images.begin(simulator, state, slots)
@@ -78,5 +78,5 @@ class GoalVector(GoalSensor[LifelongGoalState]):
                 image = self._images.look(simulator, state, slot)
                 words = str(state.names[slot]), str(state.descriptions[slot])
                 goal = GoalQuery(_MODALITIES[modality], *words, image)
-                kept = self._kept[slot] = number, self.found.encode_raw(goal)
+                kept = self._kept[slot] = number, self.loaded_encoder.encode_raw(goal)
             out[slot] = kept[1]
