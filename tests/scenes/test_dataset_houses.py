@@ -16,7 +16,7 @@ from dataset_samples import (
 
 from navarena.core.errors import FileError, MissingExtraError
 from navarena.scenes import cache_store
-from navarena.scenes.catalog import load_scene
+from navarena.scenes.catalog import load_scene, navmesh_file, scene_hash
 from navarena.scenes.datasets import get_dataset
 from navarena.scenes.datasets.procthor_house import category_name, read_assets, read_house
 from navarena.scenes.validation import validate_scene
@@ -333,6 +333,33 @@ def test_habitat_lexicons_that_are_missing_are_told(tmp_path, caplog):
     scene = _build("habitat", root, "one")
     assert {obj.category for obj in scene.objects} == {"stool", "lamp"}
     assert "names.json is missing; objects are called by their templates" in caplog.text
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_habitat_navmeshes_that_scenes_name(tmp_path, caplog, is_listed):
+    """By a name of their own or by their file's; one that is missing is told, an unknown one an error."""
+    root = write_habitat(tmp_path / "tiny")
+    scene, config = root / "scenes" / "one.scene_instance.json", root / "tiny.scene_dataset_config.json"
+    (root / "navmeshes").mkdir()
+    file = root / "navmeshes" / "one_of_fetch.navmesh"
+    file.write_bytes(b"kept")
+    listed = {"walk": "navmeshes/one_of_fetch.navmesh"}
+    _edit(config, navmesh_instances=listed if is_listed else {"paths": {".navmesh": ["navmeshes"]}})
+    assert navmesh_file(str(scene)) is None
+    _edit(scene, navmesh_instance="walk" if is_listed else "one_of_fetch")
+    assert navmesh_file(str(scene)) == file
+    before = scene_hash(str(scene))
+    file.write_bytes(b"other")
+    assert scene_hash(str(scene)) != before
+    _edit(scene, navmesh_instance="run")
+    with pytest.raises(FileError, match=r"one.scene_instance.json: expected one of the navmesh.*got 'run'"):
+        navmesh_file(str(scene))
+    if is_listed:
+        _edit(scene, navmesh_instance="walk")
+        file.unlink()
+        assert navmesh_file(str(scene)) is None
+        _build("habitat", root, "one")
+        assert "one_of_fetch.navmesh is missing; a navmesh is built from the meshes" in caplog.text
 
 
 def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkeypatch):

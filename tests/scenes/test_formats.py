@@ -215,6 +215,20 @@ def test_obj_vertices_without_a_colour_are_white_beside_others(tmp_path, most):
     assert two.vertices.tolist() == [[0, 2, 0], [1, 2, 0], [0, 2, -1]]
 
 
+@pytest.mark.parametrize("white", [1, 255])
+def test_obj_colours_of_a_dark_group_are_scaled_as_those_of_the_file(tmp_path, white):
+    """A group of numbers up to 1 in a file of 0 to 255 is nearly black, not up to white."""
+    dark, light = (1, 0, 1), (200, 100, 0)
+    lines = []
+    for number, color in enumerate((light, dark)):
+        lines.append(f"o part_{number}")
+        values = " ".join(str(one * white / 255) for one in color)
+        lines += [f"v {x} {number} {z} {values}" for x, z in ((0, 0), (1, 0), (0, 1))]
+        lines.append("f " + " ".join(str(3 * number + k) for k in (1, 3, 2)))
+    parts = read_mesh(_write(tmp_path / "two.obj", "\n".join(lines))).parts
+    assert [part.vertex_color.tolist() for part in parts] == [[list(light)] * 3, [list(dark)] * 3]
+
+
 @pytest.mark.parametrize("corners", [5, 6, 8])
 def test_obj_polygons_become_fans(tmp_path, corners):
     angles = -np.arange(corners) * 2 * np.pi / corners

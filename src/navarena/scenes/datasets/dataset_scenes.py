@@ -199,11 +199,16 @@ def dataset_fingerprint(named: DatasetScene) -> list[str]:
 
 
 def dataset_navmesh(named: DatasetScene) -> Path | None:
-    """Habitat's navmesh of a scene, beside one of its meshes, or None; raises FileError as `locate_scene`."""
+    """Habitat's navmesh of a scene, which it names or has beside one of its meshes, or None.
+
+    Raises FileError as `locate_scene`.
+    """
     return _navmesh_of(locate_scene(named)[1])
 
 
 def _navmesh_of(files: SceneFiles) -> Path | None:
+    if "navmesh" in files.paths:  # that the scene itself names
+        return files.paths["navmesh"]
     found = (navmesh_beside(files.paths[role]) for role in NAVMESH_ROLES if role in files.paths)
     return next((path for path in found if path is not None), None)
 

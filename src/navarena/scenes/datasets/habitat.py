@@ -84,6 +84,8 @@ class Habitat(SceneDataset):
         assembly = _assemble(config, path)
         paths = {"config": config.path, "scene": path}
         paths |= {f"file {index}": file for index, file in enumerate(sorted(assembly.files))}
+        if assembly.navmesh is not None:
+            paths["navmesh"] = assembly.navmesh
         for file in paths.values():
             self.require_file(file, "asset")
         return SceneFiles(name, paths)
@@ -137,11 +139,12 @@ class _Placed:
 
 
 class _Assembly:
-    """A stage (or none) and objects, their files, and the missing files."""
+    """A stage (or none) and objects, their files, the navmesh, and the missing files."""
 
     def __init__(self) -> None:
         self.placed: list[tuple[_Placed, ObjectRecord | None]] = []
         self.files: set[Path] = set()
+        self.navmesh: Path | None = None
         self.remarks: list[str] = []
 
 
@@ -161,6 +164,11 @@ def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
         assembly.files.add(lexicon)
     elif lexicon is not None:
         assembly.remarks.append(f"{config.path}: {lexicon} is missing; objects are called by their templates")
+    navmesh = config.navmesh(instance, path)
+    if navmesh is not None and navmesh.is_file():
+        assembly.navmesh = navmesh
+    elif navmesh is not None:
+        assembly.remarks.append(f"{path}: {navmesh} is missing; a navmesh is built from the meshes")
     asset_local = _is_asset_local(instance, False, f"{path}")
     stage = _placed_entry(instance.get("stage_instance"), f"{path}: stage_instance")
     if stage["template_name"] != NO_STAGE:

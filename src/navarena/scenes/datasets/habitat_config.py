@@ -15,6 +15,7 @@ from typing import Any
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.mesh_reader import read_json
+from navarena.scenes.mesh_reference import NAVMESH_SUFFIX
 
 DATASET_SUFFIX = ".scene_dataset_config.json"
 INSTANCE_SUFFIX = ".scene_instance.json"
@@ -153,6 +154,26 @@ class DatasetConfig:
             candidates = [folder / value for folder in sorted(folders)] + [self.folder / value]
             return next((file for file in candidates if file.is_file()), None)
         return self.folder / value
+
+    def navmesh(self, instance: Mapping[str, Any], asked_by: Path) -> Path | None:
+        """The navmesh that a scene instance names, whether the file is there or not, or None.
+
+        Raises FileError for a name that this file does not have.
+        """
+        name = instance.get("navmesh_instance", self.defaults("scene_instances").get("navmesh_instance"))
+        if not isinstance(name, str) or not name:
+            return None
+        value = self.section("navmesh_instances").get(name)
+        if isinstance(value, str):
+            return self.folder / value
+        files = self.files("navmesh_instances", NAVMESH_SUFFIX)
+        found = _resolve(name.removesuffix(NAVMESH_SUFFIX), files)
+        if found is None:
+            raise FileError(
+                f"{asked_by}: expected one of the navmesh_instances of {self.path.name} "
+                f"({', '.join([*self.section('navmesh_instances'), *files][:5]) or 'none'}), got {name!r}"
+            )
+        return files[found]
 
 
 def _mapping(content: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:

@@ -70,7 +70,8 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
         key=lambda numbered: numbered[0],
     )
     labels, keys = _label_groups(groups, [number for number, _ in geometries])
-    parts = [_part(item, groups[number].material, keys[number]) for number, item in geometries]
+    white = _white([item for _, item in geometries])
+    parts = [_part(item, groups[number].material, keys[number], white) for number, item in geometries]
     return MeshFile(parts, labels)
 
 
@@ -246,13 +247,13 @@ def _label_groups(
     return labels, key_of
 
 
-def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> Part:
+def _part(geometry: Mapping[str, Any], material_name: str, key: int | None, white: float) -> Part:
     vertices = np.asarray(geometry["vertices"], float)
     if vertices.ndim != 2 or vertices.shape[1] != 3:
         raise FileError(f"expected three coordinates for each vertex, got {vertices.shape[1:]}")
     triangles, _, _ = split_polygons(np.asarray(geometry["faces"]))
     require_indices(triangles, len(vertices), "OBJ faces")
-    visual, colors = geometry.get("visual"), _vertex_colors(geometry)
+    visual, colors = geometry.get("visual"), _vertex_colors(geometry, white)
     uv = getattr(visual, "uv", None)
     return Part(
         vertices,
@@ -264,13 +265,19 @@ def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> P
     )
 
 
-def _vertex_colors(geometry: Mapping[str, Any]) -> np.ndarray | None:
-    """(V, 3) colours, white where a vertex has none; None where no vertex has one."""
-    colors = np.array(geometry.get("vertex_colors", ()), np.float64)
+def _white(geometries: Sequence[Mapping[str, Any]]) -> float:
+    """What the vertex colours of a file call white: 255 where a number of them exceeds 1, else 1."""
+    numbers = [np.asarray(one.get("vertex_colors", ()), np.float64).ravel() for one in geometries]
+    return 255.0 if (np.concatenate([*numbers, np.zeros(1)]) > 1).any() else 1.0
+
+
+def _vertex_colors(geometry: Mapping[str, Any], white: float) -> np.ndarray | None:
+    """(V, 3) colours of 0 to 1, white where a vertex has none; None where no vertex has one."""
+    colors = np.array(geometry.get("vertex_colors", ()), np.float64) / white
     bare = np.isnan(colors).all(-1)
     if bare.all():
         return None
-    colors[bare] = 255.0 if np.nanmax(colors) > 1 else 1.0
+    colors[bare] = 1.0
     return colors
 
 
