@@ -8,9 +8,11 @@ import contextlib
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, get_type_hints
 
 from navarena.core.errors import InputError, unknown_name
+from navarena.core.files import require_place
 
 _FRAME = re.compile("\x1b\\[[0-9;]*m|[\u2500-\u257f]|^[|+]|[|+]$")
 _RULE = re.compile("[\u2500-]{8,}")
@@ -28,19 +30,50 @@ MOVED: Mapping[str, tuple[str, ...]] = {
 """Former names of flags -> their names now, of which a command has one."""
 
 
+class OutputFile:
+    """Marks a flag, Annotated[Path, OutputFile(".png")], as a file that the command writes.
+
+    One that cannot be written, or that ends otherwise, is refused before the command begins its work.
+
+    Args:
+        endings: of its name, in small letters; none for any.
+    """
+
+    def __init__(self, *endings: str) -> None:
+        self._endings = endings
+
+    def check(self, flag: str, path: Path) -> None:
+        """Raise InputError or StorageError unless `path`, given as `flag`, can be written."""
+        if self._endings and not path.name.lower().endswith(self._endings):
+            raise InputError(f"expected {flag} to end in {' or '.join(self._endings)}, got {path}")
+        require_place(path)
+
+
+def _check_files(command: Any) -> None:
+    """Check the files that the flags of `command` name to be written; see OutputFile."""
+    for name, hint in get_type_hints(type(command), include_extras=True).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, OutputFile) and getattr(command, name) is not None:
+                mark.check("--" + name.replace("_", "-"), getattr(command, name))
+
+
 def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
     """An instance of the dataclass `kind`, the subcommand `name`, filled from `arguments`.
 
     `--help` prints the help and exits with 0. Raises UnknownNameError for a flag that does not
-    exist, InputError for a value that is missing or does not fit.
+    exist, InputError for a value that is missing or does not fit, StorageError for a file that cannot be
+    written.
     """
     refusal = io.StringIO()
     try:
         with contextlib.redirect_stderr(refusal):
-            return _call_tyro(kind, name, arguments)
+            command = _call_tyro(kind, name, arguments)
     except SystemExit as stop:
         if stop.code in (None, 0):
             raise
+    else:
+        _check_files(command)
+        return command
     known = known_flags(kind, name)
     for argument in arguments:
         flag = argument.split("=")[0]

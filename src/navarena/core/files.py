@@ -74,6 +74,17 @@ def raise_storage_error(path: Path, error: OSError) -> NoReturn:
     raise StorageError(f"cannot write {path}: {error.strerror or error}; {remedy}") from error
 
 
+def require_place(path: Path) -> None:
+    """Raise StorageError unless a file can be written at `path`, as far as can be told without writing."""
+    if path.exists() and not path.is_file():
+        raise StorageError(f"expected a file to write, got {path}, which is none; choose another path")
+    folder = next(one for one in Path(os.path.realpath(path)).parents if one.exists())
+    if not folder.is_dir():
+        raise_storage_error(path, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise_storage_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
 @contextmanager
 def atomic_path(path: Path, mode: int = 0o644) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place, with permissions `mode`, when the block ends well.
@@ -82,11 +93,9 @@ def atomic_path(path: Path, mode: int = 0o644) -> Iterator[Path]:
     `path` stays as it was. Where `path` is a link, the file that it leads to is replaced. A refused write
     becomes StorageError, and so does a folder, a pipe or a device in the place of a file.
     """
-    path = Path(path)
     temporary: Path | None = None
     try:
-        if path.exists() and not path.is_file():
-            raise StorageError(f"expected a file to write, got {path}, which is none; choose another path")
+        require_place(path)
         path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)

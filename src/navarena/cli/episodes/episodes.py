@@ -13,6 +13,7 @@ import tyro
 
 from navarena.cli.console import Console, count_of
 from navarena.cli.episodes.sources import DEFAULT_PROTOCOL, is_community_file, load_own
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError, require_name
 from navarena.episodes.catalog import (
     get_recipe,
@@ -53,7 +54,7 @@ class EpisodesMake:
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """Protocol id, such as pointnav-v1."""
-    out: Path
+    out: Annotated[Path, OutputFile(".json", ".json.gz")]
     """File to write, .json or .json.gz."""
     scene: str | None = None
     """Scene id, or the path of a mesh file."""
@@ -82,8 +83,6 @@ class EpisodesMake:
         """Make and write the episodes; the exit code is 0."""
         if (self.scene is None) == (self.split is None):
             raise InputError("expected either --scene or --split, got both or none of them")
-        if not self.out.name.endswith((".json", ".json.gz")):
-            raise InputError(f"expected --out to end in .json or .json.gz, got {self.out}")
         if self.layout is not None:
             require_name("layout to write", self.layout, EXPORTS)
         dataset = self._make(console)

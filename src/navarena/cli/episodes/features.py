@@ -10,6 +10,7 @@ import numpy as np
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError, unknown_name
 from navarena.episodes.floor_graph import house_graph
 from navarena.episodes.graph_routes import R2R_GRAPH_V1
@@ -32,7 +33,7 @@ class FeaturesMake:
 
     split: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")]
     """mini, train, val_seen, val_unseen or train_aug."""
-    out: Path
+    out: Annotated[Path, OutputFile(".hdf5", ".h5")]
     """File to write, .hdf5 or .h5 (pip install 'navarena[features]')."""
     encoder: str = DEFAULT_FEATURES
     """colours, classes (true categories, privileged), or a goal encoder of images: images, clip:PATH."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
 from navarena.episodes.catalog import load_episodes, split_scenes
 from navarena.episodes.dataset import save_episodes
@@ -114,7 +115,7 @@ class GoalsPreview:
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file with labels."""
-    out: Path
+    out: Annotated[Path, OutputFile(".png")]
     """The image to write, .png."""
     split: str | None = None
     """Use only names of this split of goat-v1; all names by default."""
@@ -128,8 +129,6 @@ class GoalsPreview:
         from navarena.reports.goal_sheet import draw_goal_sheet
         from navarena.reports.preview import write_png
 
-        if self.out.suffix.lower() != ".png":
-            raise InputError(f"expected --out to end in .png, got {self.out}")
         names = names_of_split("" if self.split is None else _split_of(self.split))
         sheet = draw_goal_sheet(GoalPool(open_world(self.scene, STRETCH), names), self.limit)
         write_png(sheet.image, self.out)
@@ -230,7 +229,7 @@ class GoalsReword:
     """Episode file of goat-v1 or languagenav-v1, as `navarena episodes make` writes it."""
     writer: str
     """Language model: http://HOST/v1#MODEL (chat interface of OpenAI) or transformers:FOLDER."""
-    out: Path
+    out: Annotated[Path, OutputFile(".json", ".json.gz")]
     """The file to write, .json or .json.gz."""
     captioner: str | None = None
     """Captioning model that gets the image of each object, written like --writer. None by default."""

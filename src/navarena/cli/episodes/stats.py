@@ -10,7 +10,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.cli.episodes.episodes import describe_statistics, quiet_notices
 from navarena.cli.episodes.sources import DEFAULT_PROTOCOL, EpisodeSource, open_source
-from navarena.core.errors import InputError
+from navarena.cli.flags import OutputFile
 from navarena.core.files import write_atomic
 from navarena.episodes.catalog import RECIPES
 from navarena.episodes.episode import Episode
@@ -32,15 +32,13 @@ class EpisodesStats:
     """Episode file or folder of any format, or a split such as val or houses-v1/val."""
     protocol: str = DEFAULT_PROTOCOL
     """Protocol of the split; files name their own."""
-    plot: Path | None = None
+    plot: Annotated[Path | None, OutputFile(".svg")] = None
     """Write the histograms into this .svg file."""
     json: bool = False
     """Print one JSON document instead of tables."""
 
     def run(self, console: Console) -> int:
         """Read the episodes, print and draw their numbers; the exit code is 0."""
-        if self.plot is not None and self.plot.suffix != ".svg":
-            raise InputError(f"expected --plot to end in .svg, got {self.plot}")
         with quiet_notices(console):
             found = open_source(self.source, self.protocol)
             episodes = _find_view_points(console, found)

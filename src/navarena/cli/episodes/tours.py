@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
 from navarena.episodes.exchange.r2r import R2RFile, load_r2r
 from navarena.episodes.exchange.rxr import load_rxr
@@ -30,7 +31,7 @@ class ToursMake:
 
     connectivity: Path
     """Folder or tarball of Matterport3D connectivity files."""
-    out: Path
+    out: Annotated[Path, OutputFile(".json")]
     """JSON file to write: {split: {scan: [[instruction id, ...], ...]}}."""
     r2r: Path | None = None
     """R2R file with paths and instructions, .json or .json.gz."""
@@ -51,8 +52,6 @@ class ToursMake:
 
     def run(self, console: Console) -> int:
         """Make, write and describe the tours; the exit code is 0."""
-        if self.out.suffix != ".json":
-            raise InputError(f"expected --out to end in .json, got {self.out}")
         file = self._load()
         connectivity = Connectivity(self.connectivity)
         with console.progress(len(file.scans), "scans") as progress:

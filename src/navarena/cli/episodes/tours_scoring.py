@@ -10,6 +10,7 @@ import numpy as np
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import join_protocol, split_protocol
@@ -65,7 +66,7 @@ class ToursScore:
     default."""
     drawings: Path | None = None
     """Folder for a drawing of each tour with its alignment."""
-    details: Path | None = None
+    details: Annotated[Path | None, OutputFile()] = None
     """JSON file for the numbers of every episode and tour."""
     json: bool = False
     """Print one JSON document instead of tables."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.evaluation.exchange.exports import export_run
 from navarena.evaluation.exchange.imports import import_results
 
@@ -24,7 +25,7 @@ class Export:
     """Folder of the run, as `navarena evaluate` printed it."""
     layout: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="LAYOUT")]
     """multion, r2r, robothor2021 or robustnav."""
-    out: Path
+    out: Annotated[Path, OutputFile()]
     """The file to write."""
     json: bool = False
     """Print one JSON document instead of text."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
@@ -49,7 +50,7 @@ class Report:
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]
     """Folders of runs, several training seeds of one method with commas. A label names a run on the page;
     without one it is called by its agent. The others are compared with the first."""
-    out: Path | None = None
+    out: Annotated[Path | None, OutputFile()] = None
     """The page to write; by default report.html in the folder of a single run, full-report.html in that of
     the first of several runs."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

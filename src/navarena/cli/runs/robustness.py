@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.evaluation.analyses.robustness import (
     Robustness,
     RobustnessRow,
@@ -40,7 +41,7 @@ class RobustnessCommand:
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Use this metric; may be given several times. By default success and the protocol's next score,
     with t-nDTW before them where there are tours."""
-    out: Path | None = None
+    out: Annotated[Path | None, OutputFile()] = None
     """The page to write; robustness.html in the first folder by default."""
     scene: str | None = None
     """Scene of the example images; that of the first episode by default."""

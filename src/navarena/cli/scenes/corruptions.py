@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import InputError
+from navarena.cli.flags import OutputFile
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import open_world
 
@@ -18,7 +18,7 @@ class CorruptionsSheet:
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
-    out: Path
+    out: Annotated[Path, OutputFile(".png")]
     """The image to write, .png."""
     corruption: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Corruptions to draw, by name without severity; may be repeated. By default all that change images or
@@ -35,8 +35,6 @@ class CorruptionsSheet:
         from navarena.reports.corruption_sheet import draw_corruption_sheet
         from navarena.reports.preview import write_png
 
-        if self.out.suffix.lower() != ".png":
-            raise InputError(f"expected --out to end in .png, got {self.out}")
         world = open_world(self.scene, LOCOBOT)
         sheet = draw_corruption_sheet(world, self.corruption, self.view, self.cell_width)
         write_png(sheet.image, self.out)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.scenes.catalog import PLAN_SUFFIX, is_file_path, scene_hash
@@ -64,7 +65,7 @@ class SceneImport(MeshFlags):
     """With --dataset: import only scenes whose name begins with this, such as val/."""
     workers: int = 0
     """With --dataset: scenes compiled at once, each in its own process; 0 for one per processor."""
-    propose: Path | None = None
+    propose: Annotated[Path | None, OutputFile()] = None
     """Write the categories that the names of the file's objects match into this file, for --categories."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
@@ -99,7 +100,7 @@ class SceneMake:
     """Scene id: set, split and index."""
     plan: Path | None = None
     """A floor plan instead: a JSON file with rooms, doors and windows."""
-    out: Path | None = None
+    out: Annotated[Path | None, OutputFile(".glb")] = None
     """Also write it as a binary glTF file (.glb) with colours, textures, objects and baked light."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
@@ -116,8 +117,6 @@ class SceneMake:
             raise InputError(f"expected --plan to end in {PLAN_SUFFIX}, got {self.plan}")
         if self.plan is None and is_file_path(self.scene):
             raise InputError(f"expected a scene id, got the file {self.scene!r}; read it with: scene import")
-        if self.out is not None and self.out.suffix.lower() != ".glb":
-            raise InputError(f"expected --out to end in .glb, got {self.out}")
         world = open_world(str(self.plan or self.scene), get_body(self.body))
         _ = world.render_mesh  # compiled when first looked at
         return _report(console, world, self.body, out=self.out)
@@ -145,7 +144,7 @@ class ScenePreview(MeshFlags):
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
-    out: Path
+    out: Annotated[Path, OutputFile(".png")]
     """The image to write, .png."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
@@ -156,8 +155,6 @@ class ScenePreview(MeshFlags):
         """Draw and write the image; the exit code is 0."""
         from navarena.reports.preview import draw_preview, write_png
 
-        if self.out.suffix.lower() != ".png":
-            raise InputError(f"expected --out to end in .png, got {self.out}")
         world = self.open(self.scene, self.body)
         sheet = draw_preview(world)
         write_png(sheet.image, self.out)

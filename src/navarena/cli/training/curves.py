@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.core.errors import FileError
 from navarena.core.files import read_json, read_text
 from navarena.learning.trainings.log import LOG
@@ -27,7 +28,7 @@ class CheckpointCurves:
 
     folders: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
     """Folders of `navarena train`, or folders of such folders (seed-0, seed-1, ...)."""
-    out: Path = Path("curves.html")
+    out: Annotated[Path, OutputFile()] = Path("curves.html")
     """The page."""
     json: bool = False
     """Print one JSON document instead of text."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class EncoderCalibrate:
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENCODER")]
     """Encoder, such as joint:runs/joint."""
-    out: Path
+    out: Annotated[Path, OutputFile()]
     """File of the thresholds."""
     houses: int = 10
     """Number of houses, the last of the train split, which encoders rarely learn from."""
