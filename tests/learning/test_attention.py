@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks import attention  # noqa: E402
 from navarena.learning.networks.attention import (  # noqa: E402
     POSE,
     FRMQNMemory,
@@ -184,13 +185,16 @@ def test_only_the_present_step_passes_gradients_to_its_features(kind):
 
 
 @pytest.mark.parametrize("kind", ["smt", "smt with poses"])
-def test_gradients_of_weights_are_those_of_lists(kind):
+def test_gradients_of_weights_are_those_of_lists(kind, monkeypatch):
+    """Of steps with 1 to 4 entries, some of which are read together."""
+    monkeypatch.setattr(attention, "ROWS", 4)
     memory = make_memory(kind, 4)
     features = torch.from_numpy(np.random.default_rng(1).normal(size=(7, 2, INPUTS))).float()
     mask = torch.ones(7, 2, dtype=torch.bool)
     mask[0], mask[4, 1] = False, False
     expected = plain(memory, features, mask, 4)
     found, _ = memory.unroll(features.requires_grad_(), memory.initial_state(2), mask)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
     wanted = torch.randn(found.shape, generator=torch.Generator().manual_seed(0))
     for one, other in zip(
         torch.autograd.grad((found * wanted).sum(), list(memory.parameters())),

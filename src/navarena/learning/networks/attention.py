@@ -13,6 +13,9 @@ from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 POSE = 3
 """Numbers of a pose: metres ahead and to the right of the start, radians turned to the left since."""
 
+ROWS = 64
+"""Steps whose memories are learned from at once."""
+
 POSE_FEATURES = 16
 """Of the layer that reads relative poses (SoundSpaces, ss_baselines/savi)."""
 
@@ -175,10 +178,21 @@ class SMTMemory(Memory):
         """
         entries, lives, after = self._ring.write_all(features, state, mask)
         shown = self._fuse_first(entries, features)
+        if not torch.is_grad_enabled():  # a step of one slot does not depend on the others, to the last bit
+            return self._read(shown, lives).unflatten(0, mask.shape), after
+        counts = lives.sum(1)
+        order = torch.argsort(counts, stable=True)
+        parts = []
+        for rows in order.split(ROWS):  # of about as many entries, without those that none of them has
+            longest = int(counts[rows[-1]])
+            parts.append(self._read(shown[rows, -longest:], lives[rows, -longest:]))
+        return torch.cat(parts)[torch.argsort(order)].unflatten(0, mask.shape), after
+
+    def _read(self, shown: Tensor, lives: Tensor) -> Tensor:
+        """(B, hidden) of entries behind their first layer (B, M, hidden); `lives` (B, M): which there are."""
         fused = self.fusion[1:](shown)
         remembered = self.encoder(fused, fused, lives)
-        read = self.decoder(fused[:, -1:], remembered, lives)[:, 0]
-        return read.unflatten(0, mask.shape), after
+        return self.decoder(fused[:, -1:], remembered, lives)[:, 0]
 
     def _fuse_first(self, entries: Tensor, features: Tensor) -> Tensor:
         """(T * N, M, H): the first layer of the fusion, of the last M entries of each step, its own the last.
