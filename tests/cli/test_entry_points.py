@@ -140,3 +140,49 @@ def test_their_task_is_evaluated_in_their_scene(
     assert result["statuses"] == {"ok": 2}
     assert result["metrics"]["turns"]["mean"] == 0 and result["metrics"]["num_actions"]["mean"] == 4
     assert main(["replay", str(out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "group", "name"),
+    [
+        ("return float((trajectory.actions >= 2).sum())", "metrics", "turns"),
+        ("return np.zeros_like(images)", "corruptions", "night"),
+    ],
+)
+def test_an_exception_of_their_code_names_them(
+    line: str,
+    group: str,
+    name: str,
+    their_package: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = their_package / "their_package.py"
+    assert line in module.read_text()
+    module.write_text(module.read_text().replace(line, "raise LookupError('in the dark')"))
+    out = tmp_path / "run"
+    arguments = ["--dataset", "theirs/all/0", "--agent", "their-walker", "--episodes", "2", "--out", str(out)]
+    assert main(["evaluate", "theirs-v1", *arguments, "--corrupt", "night:2"]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in said
+    last = said.strip().splitlines()[-1]
+    assert last.startswith(
+        f"error: {name!r} (entry points 'navarena.{group}') of the package their-package 1.0 failed; "
+        "it raised LookupError: "
+    )
+    assert "in the dark (their_package.py, line " in last
+    assert not out.exists()
+
+
+def test_a_worker_process_names_them_too(
+    their_package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = their_package / "their_package.py"
+    module.write_text(module.read_text().replace("return np.zeros_like(images)", "return 1 / 0"))
+    monkeypatch.setenv("PYTHONPATH", str(their_package))
+    arguments = ["--dataset", "theirs/all/0", "--agent", "their-walker", "--episodes", "2", "--workers", "2"]
+    out = str(tmp_path / "run")
+    assert main(["evaluate", "theirs-v1", *arguments, "--corrupt", "night:2", "--out", out]) == 2
+    said = capsys.readouterr().err
+    assert "return 1 / 0" in said
+    assert said.strip().splitlines()[-1].startswith("error: 'night' (entry points 'navarena.corruptions')")

@@ -177,11 +177,14 @@ def test_a_metric_may_not_return_nan():
     broken = Metric("broken", "Broken", lambda trajectory: float("nan"))
     with pytest.raises(InputError, match="metric 'broken', got NaN"):
         broken(make_trajectory([0], [1], 1.0))
+    text = Metric("text", "Text", lambda trajectory: "many")
+    with pytest.raises(InputError, match="expected a number from the metric 'text', got 'many'"):
+        text(make_trajectory([0], [1], 1.0))
 
 
 def test_a_metric_of_another_record_says_what_is_missing():
     legs = Metric("legs", "Legs", lambda trajectory: len(trajectory.legs))
-    with pytest.raises(InputError, match=r"metric 'legs' of a Trajectory.*'legs'; ask for it on a protocol"):
+    with pytest.raises(InputError, match=r"'legs' of a Trajectory.*line \d+\); ask for it on a protocol"):
         legs(make_trajectory([0, 1], [1, 0], 1.0))
 
 

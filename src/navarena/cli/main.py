@@ -233,12 +233,15 @@ def run_command(arguments: Sequence[str]) -> int:
         if any(name.startswith(arguments[0] + " ") for name in COMMANDS):
             print(describe_commands(arguments[0]))
             return 0
+    from navarena.core.packages import naming_packages
+
     require_text(arguments)
     name, rest = split_command(arguments)
-    command = parse_command(name, rest)
-    console = Console(json=command.json)
-    with console.keep_stdout():
-        return command.run(console)
+    with naming_packages():
+        command = parse_command(name, rest)
+        console = Console(json=command.json)
+        with console.keep_stdout():
+            return command.run(console)
 
 
 def require_text(arguments: Sequence[str]) -> None:
@@ -262,13 +265,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit code.
 
     0 success, 1 a check failed, 2 bad input, 130 interrupted. Errors made on purpose print
-    one line to stderr; anything else is a defect and keeps its traceback.
+    one line to stderr, those of another package's code below its traceback; anything else is a
+    defect and keeps its traceback.
     """
     open_standard_streams()
     explain_cut_files()
     try:
         return run_command(sys.argv[1:] if arguments is None else arguments)
     except NavarenaError as error:
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
         print(f"error: {shorten(' '.join(str(error).split()))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ A package adds its own by an entry point in the group "navarena.metrics" that na
 """
 
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, describe_error
 from navarena.core.registry import Registry
 from navarena.metrics import effort, failures, followed_path, multi_goal, navigation, object_goal
 from navarena.metrics import subtasks as lifelong
@@ -54,14 +55,19 @@ class Metric:
         """
         try:
             own = trajectory.own_metrics.get(self.name)
-            value = float(self.compute(trajectory) if own is None else own)
+            found = self.compute(trajectory) if own is None else own
         except (AttributeError, TypeError) as error:
             raise InputError(
-                f"cannot compute the metric {self.name!r} of a {type(trajectory).__name__}: {error}; ask for "
-                "it on a protocol that records what it reads"
+                f"cannot compute the metric {self.name!r} of a {type(trajectory).__name__}; it raised "
+                f"{describe_error(error)}; ask for it on a protocol that records what it reads"
             ) from error
-        if value != value:
-            raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
+        try:
+            value = float(found)
+        except (TypeError, ValueError):
+            value = math.nan
+        if math.isnan(value):
+            got = "NaN" if isinstance(found, float) else reprlib.repr(found)
+            raise InputError(f"expected a number from the metric {self.name!r}, got {got}; mend its function")
         return value
 
     @property

@@ -18,6 +18,7 @@ from navarena.core.errors import (
     ServiceUnreachableError,
 )
 from navarena.core.files import raise_storage_error
+from navarena.core.packages import naming_packages
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark, absolute_paths, open_benchmark
 from navarena.evaluation.memory_groups import MemoryGroup, make_groups, shuffle_groups
@@ -345,7 +346,8 @@ def open_run(
         else:
             write_record(folder, record)
         try:
-            yield Run(settings, benchmark, folder, record, lock.was_abandoned)
+            with naming_packages():
+                yield Run(settings, benchmark, folder, record, lock.was_abandoned)
         except NavarenaError:
             if not any(path.stat().st_size for path in journal_paths(folder)):
                 clear_run(folder, keep=(LOST_NAME,))

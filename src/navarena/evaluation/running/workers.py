@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from navarena.core.errors import NavarenaError
+from navarena.core.packages import naming_packages
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.memory_groups import MemoryGroup
@@ -94,7 +95,7 @@ def _work(connection: Connection, order: WorkOrder) -> None:
             yield from share
 
     try:
-        with open_journal(order.journal) as journal, open_times(order.times) as times:
+        with naming_packages(), open_journal(order.journal) as journal, open_times(order.times) as times:
             loop = EpisodeLoop(
                 order.benchmark,
                 order.slots,
