@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
 from navarena.learning.inputs import InputSpec, choose_inputs, resize_nearest  # noqa: E402
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer  # noqa: E402
 from navarena.learning.networks.encoder_kernels import stack_images  # noqa: E402
 from navarena.learning.networks.encoders import CENTRE, ROWS, SPREAD, ImageEncoder, ObservationEncoder  # noqa: E402
 from navarena.learning.networks.heads import Categorical, CategoricalHead, TanhGaussian  # noqa: E402
@@ -258,9 +259,18 @@ def test_inputs_are_chosen_of_what_there_is():
         choose_inputs(specs, ("rgb",), (48, 1000))
 
 
+def test_numbers_of_other_sensors_are_taken_as_they_are():
+    theirs = InputSpec("their_numbers", (2, 2), "float32")
+    encoder = ObservationEncoder((theirs,), 8, 5)
+    values = torch.tensor([[[1.0, -2.0], [0.5, 30.0]]])
+    torch.testing.assert_close(
+        encoder({"their_numbers": values}), encoder.number_encoder(torch.tensor([[1.0, -2.0, 0.5, 30.0]]))
+    )
+    layer = make_number_layer(theirs, 5)
+    torch.testing.assert_close(apply_number_layer(theirs, layer, values), layer(values.flatten(1)))
+
+
 def test_encoders_refuse_what_they_cannot_read():
-    with pytest.raises(UnknownNameError, match="gps"):
-        ObservationEncoder((InputSpec("gsp", (2,), "float32"),), 8, 8)
     with pytest.raises(InputError, match="at least 36 x 36"):
         ObservationEncoder((InputSpec("rgb", (20, 64, 3), "uint8"),), 8, 8)
     goal = InputSpec("objectgoal", (1,), "int64", 3)

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.auxiliaries.heads import AuxiliaryHeads, record_activations  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
@@ -361,8 +361,6 @@ def test_wrong_settings_are_refused():
         PolicySettings(has_pose=True)
     with pytest.raises(InputError, match="at least 64 x 64"):
         ResNetEncoder(3, 63, 64, 8, small_resnet())
-    with pytest.raises(UnknownNameError, match="gsp"):
-        EmbeddedEncoder((InputSpec("gsp", (2,), "float32"),), 8, 8, EncoderSettings(numbers="embedded"))
     with pytest.raises(InputError, match="one goal"):
         TiledGoalEncoder((InputSpec("rgb", (32, 32, 3), "uint8"),), 8)
     with pytest.raises(InputError, match="gps, compass"):

@@ -2,11 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from navarena.core.errors import InputError, unknown_name
+from navarena.core.errors import InputError
 from navarena.learning.inputs import GOAL_VECTOR, InputSpec
 from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.networks.encoder_settings import EncoderSettings
-from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images, scale_goals
+from navarena.learning.networks.encoders import (
+    Encoder,
+    ImageEncoder,
+    find_reading,
+    measure_images,
+    scale_goals,
+)
 from navarena.learning.networks.grounding import GroundingNetwork
 from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.normaliser import RunningNormaliser
@@ -45,7 +51,7 @@ class EmbeddedEncoder(Encoder):
         settings: which networks read images and maps.
 
     Raises InputError for images of different sizes or too small ones, for too small maps, for images that are
-    grounded without a goal, and UnknownNameError for numbers without features.
+    grounded without a goal.
     """
 
     def __init__(
@@ -207,20 +213,16 @@ def make_number_layer(
         features: of the outcome.
         is_plain: whether numbers are taken as they are.
         spare: rows of the table that no category has.
-
-    Raises UnknownNameError for numbers without features.
     """
     if one.classes:
         return torch.nn.Embedding(one.classes + spare, features)
     if one.name.startswith(GOAL_VECTOR):
         return torch.nn.Linear(one.shape[0], features)
-    if one.name not in NUMBERS:
-        raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
-    return torch.nn.Linear(one.shape[0] if is_plain else NUMBERS[one.name][0], features)
+    return torch.nn.Linear(one.shape[0] if is_plain else find_reading(NUMBERS, one)[0], features)
 
 
 def make_number_layers(numbers: Sequence[InputSpec], features: int, spare: int = 0) -> torch.nn.ModuleDict:
-    """The table or layer of each of `numbers`, by name; arguments and errors as of `make_number_layer`."""
+    """The table or layer of each of `numbers`, by name; arguments as of `make_number_layer`."""
     return torch.nn.ModuleDict({one.name: make_number_layer(one, features, spare=spare) for one in numbers})
 
 
@@ -231,4 +233,4 @@ def apply_number_layer(
     if one.classes:
         return layer(values.long()).flatten(1)
     is_plain = is_plain or one.name.startswith(GOAL_VECTOR)
-    return layer(values.float() if is_plain else NUMBERS[one.name][1](values.float()))
+    return layer(values.float() if is_plain else find_reading(NUMBERS, one)[1](values.float()))

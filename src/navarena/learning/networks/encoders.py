@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from navarena.core.errors import InputError, unknown_name
+from navarena.core.errors import InputError
 from navarena.learning.inputs import GOAL_VECTOR, InputSpec
 from navarena.learning.networks.encoder_kernels import stack_images
 from navarena.learning.tensors import Tensor, Tree, torch
@@ -122,11 +122,22 @@ def _polar(values: Tensor) -> Tensor:
 NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
     "pointgoal_with_gps_compass": (4, _polar),
     "pointgoal": (4, _polar),
+    "frontier_direction": (4, _polar),
     "gps": (2, lambda values: values / GOAL_SCALE),
     "compass": (2, lambda values: torch.cat((values.cos(), values.sin()), 1)),
 }
 """Sensor of numbers -> how many features it makes, and of which values (B, K): distances count in units of
 GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
+
+
+def find_reading(
+    table: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]], one: InputSpec
+) -> tuple[int, Callable[[Tensor], Tensor]]:
+    """How many features the numbers of `one` make by `table`, and of which values (B, ...).
+
+    Those of a sensor that is not in the table, such as one of a package, are taken as they are.
+    """
+    return table.get(one.name, (math.prod(one.shape), lambda values: values.flatten(1)))
 
 
 FROZEN = ".frozen"
@@ -180,8 +191,7 @@ class ObservationEncoder(Encoder):
     Attributes:
         features: length of the output.
 
-    Raises InputError for images of different sizes and for maps, and UnknownNameError for numbers without
-    features.
+    Raises InputError for images of different sizes and for maps.
     """
 
     def __init__(
@@ -268,9 +278,7 @@ def _count_features(one: InputSpec) -> int:
         return one.classes * math.prod(one.shape)
     if one.name.startswith(GOAL_VECTOR):
         return one.shape[0]
-    if one.name not in NUMBERS:
-        raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
-    return NUMBERS[one.name][0]
+    return find_reading(NUMBERS, one)[0]
 
 
 def scale_goals(vectors: Tensor, is_unit: bool) -> Tensor:
@@ -286,4 +294,4 @@ def _as_numbers(one: InputSpec, values: Tensor, unit_goals: bool) -> Tensor:
         return torch.nn.functional.one_hot(values.long(), one.classes).float().flatten(1)
     if one.name.startswith(GOAL_VECTOR):
         return scale_goals(values, unit_goals)
-    return NUMBERS[one.name][1](values.float())
+    return find_reading(NUMBERS, one)[1](values.float())
