@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from navarena.agents.agent import Agent, Boundary, Start  # noqa: E402
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
-from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
+from navarena.core.errors import ActionError, InputError, UnknownNameError  # noqa: E402
 from navarena.learning.auxiliaries.settings import AugmentationSettings  # noqa: E402
 from navarena.learning.checkpoints.policies import load_policy  # noqa: E402
 from navarena.learning.rollouts.teaching import AgentTeacher  # noqa: E402
@@ -94,6 +94,19 @@ def test_an_agent_is_asked_once_a_step_and_told_what_was_done(tmp_path):
     assert first == set(range(8)), "all slots begin with the first step"
     in_last_step = sum(end.step == 47 for end in rollout.ends)
     assert len(agent.begun) == 8 + len(rollout.ends) - in_last_step
+
+
+class Lost(Listener):
+    """Chooses what no protocol has."""
+
+    def act(self, observations, active):
+        return np.full(len(active), 17)
+
+
+def test_a_teacher_that_chooses_what_does_not_exist_is_refused(tmp_path):
+    training = make_training(tmp_path, taught_by(f"{__name__}:Lost"))
+    with pytest.raises(ActionError, match=r"actions from 0 to 3 of the teacher \(method.teacher\), got 17"):
+        training.advance()
 
 
 def test_a_training_goes_on_with_what_its_teacher_remembers(tmp_path):

@@ -465,6 +465,7 @@ def test_settings_are_changed_by_name():
         ("slots=many", InputError, "'many'"),
         ("method=1", InputError, "method.veto"),
         ("slots.more=1", InputError, "within slots"),
+        ("policy.memory=gsu", UnknownNameError, "value of memory 'gsu'. Did you mean 'gru'"),
         ("method.auxiliaries=rotations", UnknownNameError, "Did you mean 'rotation'"),
     ):
         with pytest.raises(error, match=words):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import tyro
@@ -308,7 +308,7 @@ def _require_used(settings: Sequence[str]) -> None:
 def change_setting(settings: Any, text: str) -> Any:
     """The dataclass `settings` with the change of `text`, NAME=VALUE, where NAME leads through nested ones.
 
-    Raises UnknownNameError for a name that is not there, InputError for a value of another type.
+    Raises UnknownNameError for a name or a choice that is not there, InputError for a value of another type.
     """
     name, mark, value = text.partition("=")
     if not mark:
@@ -324,6 +324,8 @@ def change_setting(settings: Any, text: str) -> Any:
         inner = ", ".join(f"{first}.{one.name}" for one in fields(now))
         raise InputError(f"expected one of {inner}, got {first} itself")
     kind = get_type_hints(type(settings))[first]
+    if get_origin(kind) is Literal:
+        require_name(f"value of {first}", value, map(str, get_args(kind)))
     parts: str | list[Any] = value
     if isinstance(now, tuple):
         parts = value.split(",") if value else []

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start, require_actions
 from navarena.agents.loading import load_agent
-from navarena.core.errors import InputError
+from navarena.core.errors import ActionError, InputError
 from navarena.learning.settings import ImitationSettings
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.saved_state import Name, dump_state, load_state
@@ -47,6 +47,8 @@ class AgentTeacher:
     def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
         """(N,) indices into the protocol's actions; the declaration in idle slots.
 
+        Raises ActionError for an action that the protocol lacks.
+
         active: (N,) bool, slots that are asked for; None for all whose episode is running.
         """
         batch = self._batch
@@ -60,6 +62,12 @@ class AgentTeacher:
         self._begin_subtasks(asked, begun)
         declare = batch.task.actions.index(batch.task.declaration)
         chosen = require_actions(self._agent.act(batch.observations, asked), batch.slots, None)
+        count = len(batch.task.actions)
+        if (wrong := asked & ((chosen < 0) | (chosen >= count))).any():
+            raise ActionError(
+                f"expected actions from 0 to {count - 1} of the teacher (method.teacher), got "
+                f"{chosen[wrong][0]}; mend its act()"
+            )
         return np.where(asked, chosen, declare)
 
     def _begin_subtasks(self, asked: Bool[np.ndarray, "n"], begun: list[int]) -> None:
