@@ -19,6 +19,8 @@ from navarena.cli.training.curves import read_training  # noqa: E402
 from navarena.cli.training.train import spell_settings  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
+from navarena.evaluation.running.runner import open_run  # noqa: E402
+from navarena.evaluation.settings import EvaluationSettings  # noqa: E402
 from navarena.learning.agents.fit import find_vocabulary, require_fitting  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS  # noqa: E402
 from navarena.learning.checkpoints.exporting import export_checkpoint, select_checkpoint  # noqa: E402
@@ -104,6 +106,21 @@ def test_a_run_holds_the_hash_of_its_weights_and_goes_on_with_no_others(trained,
     assert main(command) == 2
     other = read_info(weights).model_sha256
     assert other != own and f"weights and files are {own}, not {other}" in capsys.readouterr().err
+
+
+def test_weights_that_a_training_saves_between_naming_and_loading_are_not_played(trained, tmp_path):
+    weights, run = tmp_path / "weights", tmp_path / "run"
+    shutil.copytree(trained / BEST, weights)
+    own = read_info(weights).model_sha256
+    settings = EvaluationSettings(
+        "pointnav-v1+max_steps=20", f"checkpoint:{weights}", split="mini", episodes=1, out=run
+    )
+    words = f"expected the weights {own} of checkpoint:.*they have changed"
+    with pytest.raises(InputError, match=words), open_run(settings) as opened:
+        assert read_record(run).model_sha256 == own
+        export_checkpoint(trained, weights)
+        opened.finish()
+    assert not run.exists()
 
 
 def test_export_is_half_as_large_and_acts_alike(trained, tmp_path, capsys):

@@ -441,6 +441,9 @@ def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
     (tmp_path / INFO).write_text(json.dumps({"format": "navarena-checkpoint-v9"}))
     with pytest.raises(FileError, match=r"expected a policy \(navarena-checkpoint-v1\) .* got '.*-v9'"):
         load_policy(tmp_path)
+    (tmp_path / INFO).write_text(json.dumps({"format": "navarena-checkpoint-v1", "version": "99.0"}))
+    with pytest.raises(FileError, match=r"navarena 99\.0 wrote it, this is .*: install that one, or"):
+        load_policy(tmp_path)
     (tmp_path / RESUME).write_bytes(b"nothing")
     with pytest.raises(FileError, match="is damaged"):
         make_training(tmp_path)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from navarena.agents.agent import Start
-from navarena.agents.declaration import UNDECLARED, Declaration
+from navarena.agents.declaration import UNDECLARED, Declaration, name_of
 from navarena.agents.loading import AgentName, declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.core.render_devices import find_device
@@ -165,6 +165,7 @@ class TaskSetup:
         sources: the user's files beside the episodes.
         scans: of the episodes, on navigation graphs; None elsewhere.
         device: where images are drawn.
+        model_sha256: of the agent's weights, as its declaration names them; empty of an agent without.
     """
 
     protocol: str
@@ -176,6 +177,7 @@ class TaskSetup:
     sources: Sources = NO_SOURCES
     scans: tuple[str, ...] | None = None
     device: RenderDevice = ON_CPU
+    model_sha256: str = ""
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """The batch of the protocol's task."""
@@ -185,9 +187,21 @@ class TaskSetup:
         )
 
     def make_agent(self) -> BatchAgent:
-        """The agent as `navarena.agents.load_agent` makes it, adapted when there is a calibration."""
+        """The agent as `navarena.agents.load_agent` makes it, adapted when there is a calibration.
+
+        Raises InputError for other weights than the run names.
+        """
         task = get_task(self.protocol)
         agent = load_agent(self.agent, task, self.seed, self.patience)
+        if self.model_sha256:
+            # read once more, since a training may have saved others after they were named
+            now = declare_agent(self.agent, task, self.patience).model_sha256
+            if now != self.model_sha256:
+                raise InputError(
+                    f"expected the weights {self.model_sha256} of {name_of(self.agent)} for the whole run, "
+                    f"got {now or 'none'}: they have changed since it began; evaluate a copy, or a "
+                    "checkpoint that no training replaces"
+                )
         if self.calibration is not None:
             corruptions, body_task = self.corruptions, require_body_task(task)
             self.calibration.adapt(
@@ -257,6 +271,7 @@ def open_benchmark(
         settings.sources,
         tuple(dict.fromkeys(one.scene_id for one in episodes)) if isinstance(task, GraphTask) else None,
         device,
+        declaration.model_sha256 if declared is None else "",
     )
     own = find_metrics(task, episodes[0]) if episodes else task.metrics
     further = [name for name in (settings.metrics or "").split(",") if name]

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from navarena import __version__
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import atomic_path, hash_file, raise_storage_error, read_bytes, read_json
 from navarena.learning.tensors import Tensor, safetensors, torch
@@ -107,7 +108,10 @@ def read_description(folder: Path, kind: type[Info], noun: str, known: str, comm
             f"expected {noun} in {folder}, where {INFO} does not exist; check the path, or train one "
             f"({command})"
         )
-    found = read_json(path, what, dict[str, Any], remedy).get("format")
+    described = read_json(path, what, dict[str, Any], remedy)
+    found, version = described.get("format"), described.get("version", __version__)
+    if version != __version__:
+        remedy = f"navarena {version} wrote it, this is {__version__}: install that one, or {remedy}"
     if found != known:
         raise FileError(f"expected {noun} ({known}) in {path}, got {found!r}; {remedy}")
     info: Info = read_json(path, what, kind, remedy)
