@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
-from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
 from navarena.learning.agents.adaptation import Adapter  # noqa: E402
 from navarena.learning.agents.policy_agent import find_checkpoint  # noqa: E402
 from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
@@ -217,6 +217,13 @@ def test_what_cannot_adapt_says_so(trained, plain):
         ),
         ("adapt=ap&adapt=rp", InputError, "of a checkpoint as name=value, each once, got 'adapt=rp'"),
         ("sample=true&temperature=0.5", InputError, "expected sample= or temperature=, got both in"),
+        ("sample=maybe", InputError, "option sample: expected true or false, got 'maybe'"),
+        ("temperature=warm", InputError, "option temperature: expected a number, got 'warm'"),
+        ("temperature=inf", InputError, "option temperature: expected a finite number, got 'inf'"),
+        ("temperature=-1", InputError, "expected a temperature of at least 0, got -1"),
+        ("tempature=1", UnknownNameError, "option of a checkpoint 'tempature'. Did you mean 'temperature'"),
+        ("weights=", InputError, "option weights: expected a text, got none"),
+        ("map=", InputError, "option map: expected a text, got none"),
     ):
         with pytest.raises(kind, match=words):
             find_checkpoint(f"{trained}?{options}")

@@ -84,7 +84,7 @@ def test_an_installed_one_is_listed_and_plays(tmp_path, monkeypatch, capsys):
         find_agent(f"pointnav-tiny{options}").temperature
         for options in ("", "?sample=true", "?sample=false", "?temperature=0.5")
     ] == [0.0, 1.0, 0.0, 0.5]
-    with pytest.raises(InputError, match="sample=true or sample=false"):
+    with pytest.raises(InputError, match="Did you mean 'sample'"):
         find_agent("pointnav-tiny?smaple=true")
     command = ["evaluate", "pointnav-v1+max_steps=5", "--split", "mini", "--episodes", "1", "--quiet"]
     assert main([*command, "--agent", "pointnav-tiny", "--out", str(tmp_path / "out")]) == 0

@@ -431,7 +431,7 @@ def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
         load_agent(f"checkpoint:{trained}", goat)
     with pytest.raises(FileError, match="does not exist"):
         load_agent(f"checkpoint:{tmp_path / 'nowhere'}", get_body_task("pointnav-v1"))
-    with pytest.raises(InputError, match="sample=true"):
+    with pytest.raises(InputError, match="Did you mean 'sample'"):
         load_agent(f"checkpoint:{trained}?smaple=true", get_body_task("pointnav-v1"))
     for name in (INFO, MODEL, RESUME):
         (tmp_path / name).write_bytes((trained / name).read_bytes())

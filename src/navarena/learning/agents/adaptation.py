@@ -88,7 +88,8 @@ OPTIONS = tuple(one.name for one in fields(AdaptationSettings))
 def read_settings(options: Mapping[str, str]) -> AdaptationSettings:
     """The settings that `options` (word -> text) name; raises UnknownNameError and InputError."""
     if options.get("adapt") not in KINDS:
-        raise InputError(f"expected adapt=ap or adapt=rp behind the checkpoint, got {dict(options)}")
+        got = "&".join(f"{name}={value}" for name, value in options.items())
+        raise InputError(f"expected adapt=ap or adapt=rp behind the checkpoint, got {got!r}")
     return read_options(AdaptationSettings, options, "an adaptation")
 
 

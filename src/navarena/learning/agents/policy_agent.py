@@ -4,9 +4,8 @@ With ?adapt=ap or ?adapt=rp it adapts before an evaluation, with ?weights=FILE i
 before, with ?map=SENSOR it sees this map in the place of its own. Options are joined by "&".
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from jaxtyping import Bool
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.declaration import join_hashes
 from navarena.agents.options import split_options
-from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.files import hash_file
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
@@ -37,6 +36,7 @@ from navarena.learning.storage import NO_ACTION
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.options import read_options
 from navarena.tasks.task import Actions, Phase, Task, TaskRules
 
 PHASE = "phase"
@@ -45,15 +45,12 @@ PHASE = "phase"
 CALIBRATED_EARLIER = "calibration under unknown corruptions"
 """What an agent with weights that it kept was trained with, too."""
 
-SAMPLE, TEMPERATURE, WEIGHTS, MAP = "sample", "temperature", "weights", "map"
-
 
 def find_checkpoint(text: str) -> type["CheckpointAgent"]:
-    """The agent of a checkpoint given as DIR or DIR?temperature=T (see PolicySettings).
+    """The agent of a checkpoint given as DIR or DIR?NAME=VALUE&... (CheckpointOptions, AdaptationSettings).
 
-    DIR?sample=true is short for a temperature of 1, DIR?sample=false for one of 0.
-
-    Raises InputError for other words behind the folder, and FileError for a folder without a checkpoint.
+    Raises UnknownNameError for another option, InputError for a value that does not fit, and FileError for a
+    folder without a checkpoint.
     """
     folder, mark, options = text.partition("?")
     found = open_checkpoint(Path(folder))
@@ -79,21 +76,32 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
     return type("CheckpointAgent", (CheckpointAgent,), members)
 
 
-def read_temperature(name: str, value: str) -> float:
-    """The temperature that sample=true, sample=false or temperature=T names; raises InputError."""
-    if name == SAMPLE and value in ("true", "false"):
-        return float(value == "true")
-    try:
-        temperature = float(value)
-    except ValueError:
-        temperature = -1.0
-    if name != TEMPERATURE or not 0 <= temperature < math.inf:
-        raise InputError(
-            f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false, "
-            f"{MAP}=SENSOR, {WEIGHTS}=FILE, {'=, '.join(OPTIONS)}= behind the checkpoint, got "
-            f"'{name}={value}'"
-        )
-    return temperature
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Options behind the folder of a checkpoint, each in force where it is named.
+
+    Those of AdaptationSettings stand beside them.
+
+    Attributes:
+        temperature: at which actions are sampled; 0 takes the likeliest.
+        sample: short for a temperature of 1 or 0.
+        map: sensor of the map that the policy sees in the place of its own.
+        weights: file of adapted weights.
+
+    Raises InputError for a negative temperature.
+    """
+
+    temperature: float = 0.0
+    sample: bool = False
+    map: str = ""
+    weights: str = ""
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0:
+            raise InputError(f"expected a temperature of at least 0, got {self.temperature:g}")
+
+
+OWN_OPTIONS = tuple(one.name for one in fields(CheckpointOptions))
 
 
 class CheckpointAgent(Agent):
@@ -122,24 +130,25 @@ class CheckpointAgent(Agent):
     @classmethod
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
         members: dict[str, Any] = {"__doc__": cls.__doc__}
-        learning: dict[str, str] = {}
         given = split_options(text, "a checkpoint")
-        if SAMPLE in given and TEMPERATURE in given:
-            raise InputError(f"expected {SAMPLE}= or {TEMPERATURE}=, got both in {text!r}; leave one out")
-        for name, value in given.items():
-            if name == WEIGHTS and value:
-                members["adapted"] = value
-                adapted = hash_file(Path(value), "adapted weights")
-                members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
-                members["trained_with"] = (*cls.trained_with, CALIBRATED_EARLIER)
-            elif name == MAP and value:
-                own = _find_map(cls.folder, value)
-                members["shown"] = MappingProxyType({own: value})
-                members["sensors"] = tuple(value if one == own else one for one in cls.sensors)
-            elif name in OPTIONS:
-                learning[name] = value
-            else:
-                members["temperature"] = read_temperature(name, value)
+        for name in given:
+            require_name("option of a checkpoint", name, (*OWN_OPTIONS, *OPTIONS))
+        own = {name: value for name, value in given.items() if name in OWN_OPTIONS}
+        learning = {name: value for name, value in given.items() if name not in own}
+        options = read_options(CheckpointOptions, own, "a checkpoint")
+        if "sample" in own and "temperature" in own:
+            raise InputError(f"expected sample= or temperature=, got both in {text!r}; leave one out")
+        if "temperature" in own or "sample" in own:
+            members["temperature"] = float(options.sample) if "sample" in own else options.temperature
+        if options.weights:
+            members["adapted"] = options.weights
+            adapted = hash_file(Path(options.weights), "adapted weights")
+            members["model_sha256"] = join_hashes(cls.model_sha256, adapted)
+            members["trained_with"] = (*cls.trained_with, CALIBRATED_EARLIER)
+        if options.map:
+            seen = _find_map(cls.folder, options.map)
+            members["shown"] = MappingProxyType({seen: options.map})
+            members["sensors"] = tuple(options.map if one == seen else one for one in cls.sensors)
         if learning:
             members["adaptation"] = read_settings(learning)
         return type("CheckpointAgent", (cls,), members)
@@ -381,7 +390,7 @@ def _find_map(folder: Path, shown: str) -> str:
     if len(named) != 1:
         got = ", ".join(maps) or "none"
         raise InputError(
-            f"expected a checkpoint that sees one map for {MAP}=, or one that {shown!r} is named after, "
+            f"expected a checkpoint that sees one map for map=, or one that {shown!r} is named after, "
             f"got {folder} with {got}"
         )
     return named[0]
