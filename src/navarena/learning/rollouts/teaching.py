@@ -47,9 +47,9 @@ class AgentTeacher:
     def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
         """(N,) indices into the protocol's actions; the declaration in idle slots.
 
-        Raises ActionError for an action that the protocol lacks.
-
         active: (N,) bool, slots that are asked for; None for all whose episode is running.
+
+        Raises ActionError for an action that the protocol lacks.
         """
         batch = self._batch
         asked = batch.running if active is None else active
