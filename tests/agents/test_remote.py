@@ -3,6 +3,7 @@
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -374,6 +375,15 @@ def test_an_agent_in_a_process_of_its_own_can_hang_and_die(monkeypatch):
     assert agent._process.poll() is not None  # what hung is gone
     with pytest.raises(ProcessDiedError, match="exit code"):
         step(agent)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
+def test_an_interrupt_is_not_for_an_agent_in_a_process_of_its_own():
+    """A terminal sends it to both; the evaluation decides what it means."""
+    agent = load_agent("process:random", PROTOCOL)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    agent._process.send_signal(signal.SIGINT)
+    assert len(step(agent)) == 1 and agent._process.poll() is None
 
 
 def test_processes_are_for_agents_that_only_observe(capfd):

@@ -14,6 +14,7 @@ from jaxtyping import Bool
 from navarena.agents.agent import Agent, Start
 from navarena.agents.remote import START_SECONDS, Connection, RemoteAgent
 from navarena.core.errors import AgentTimeoutError, AgentUnreachableError, InputError
+from navarena.core.processes import hold_interrupts
 from navarena.tasks.task import Actions, Task
 
 STOP_SECONDS = 5.0
@@ -42,7 +43,8 @@ class ProcessAgent(Agent):
 
     def __init__(self, name: str, task: Task, seed: int = 0, patience: float | None = None) -> None:
         command = [sys.executable, "-m", _HOST, name, task.protocol_id, str(seed)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+        with hold_interrupts():
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE)
         weakref.finalize(self, _stop, self._process)
         address = self._read_address(None if patience is None else patience + START_SECONDS)
         if address is None:

@@ -12,6 +12,7 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.loading import load_agent
 from navarena.agents.serve import Host, make_server
 from navarena.core.errors import NavarenaError
+from navarena.core.processes import ignore_interrupts
 from navarena.tasks.catalog import get_task
 
 
@@ -25,6 +26,7 @@ def main(name: str, protocol: str, seed: str) -> None:
 
     The agent gets neither of the two pipes: it cannot fill the one, nor read the other.
     """
+    ignore_interrupts()
     to_parent, from_parent = os.fdopen(os.dup(1), "w"), os.fdopen(os.dup(0))
     os.dup2(2, 1)
     with open(os.devnull) as nothing:

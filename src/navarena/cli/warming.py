@@ -4,11 +4,10 @@ The first steps need different kernels and run side by side in two processes; th
 from start to end, and compiles what is left.
 """
 
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
+from navarena.core.processes import open_pool
 from navarena.core.seeding import make_generator
 from navarena.corruptions import CORRUPTIONS, DepthCorruption, ImageCorruption
 from navarena.episodes.catalog import load_episodes
@@ -138,8 +138,7 @@ SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (
 
 def warm_side_by_side(advance: Callable[[], None] = lambda: None) -> None:
     """Compile the kernels of the first steps, calling `advance` after each."""
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
-    with ProcessPoolExecutor(PROCESSES, mp_context=spawn) as pool:
+    with open_pool(PROCESSES) as pool:
         for finished in as_completed([pool.submit(step) for step in SIDE_BY_SIDE]):
             finished.result()
             advance()

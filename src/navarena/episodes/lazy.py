@@ -1,9 +1,8 @@
 """Episodes that are made scene by scene when they are read: kept in the cache, or streamed."""
 
 import inspect
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.memo import Memo
+from navarena.core.processes import open_pool
 from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
@@ -99,8 +99,7 @@ class SceneEpisodes(EpisodeSequence):
                 progress(1)
             return
         arguments = (self._recipe, self._per_scene, self._stream)
-        spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
-        with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+        with open_pool(workers) as pool:
             for done in as_completed([pool.submit(_fill, one, *arguments) for one in self._scenes]):
                 done.result()
                 progress(1)

@@ -1,9 +1,8 @@
 """`navarena goals make`, `stats`, `preview` and `reword`: the goals of GOAT-Bench that scenes pool."""
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.cli.flags import OutputFile
 from navarena.core.errors import InputError
+from navarena.core.processes import open_pool
 from navarena.episodes.catalog import load_episodes, split_scenes
 from navarena.episodes.dataset import save_episodes
 from navarena.episodes.episode import Episode, LifelongGoal
@@ -170,8 +170,7 @@ def _make_all(scenes: Sequence[str], workers: int) -> Iterator[None]:
             _make(scene)
             yield
         return
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
-    with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+    with open_pool(workers) as pool:
         for done in as_completed([pool.submit(_make, scene) for scene in scenes]):
             yield done.result()
 

@@ -1,14 +1,15 @@
 """`navarena scene import --dataset`: check a dataset's folder, compile its scenes, several at once."""
 
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from navarena.cli.console import Console
 from navarena.core.errors import FileError, InputError, NavarenaError
+from navarena.core.processes import open_pool
 from navarena.core.threads import THREADS_VARIABLE, thread_count
 from navarena.scenes.datasets.catalog import dataset_of_folder, get_dataset
 from navarena.scenes.datasets.dataset import SceneDataset
@@ -138,7 +139,7 @@ def _compile_all(scenes: Sequence[str], body: str, workers: int) -> Iterator[Imp
             yield compile_scene(scene, body)
         return
     threads = max(1, thread_count() // workers)
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _set_threads, (threads,)) as pool:
+    with open_pool(workers, partial(_set_threads, threads)) as pool:
         futures = {pool.submit(compile_scene, scene, body): scene for scene in scenes}
         for future in as_completed(futures):
             try:

@@ -1,19 +1,14 @@
 """Shards of demonstrations, encoded here, in worker processes or on a Ray cluster: the bytes are the same."""
 
-import multiprocessing
-import os
-import signal
 import sys
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import CheckFailedError, require_extra
+from navarena.core.errors import require_extra
+from navarena.core.processes import open_pool
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.demonstrations.columns import Column
 from navarena.evaluation.demonstrations.layout import EncodedShard, Layout, Recorded
@@ -31,7 +26,7 @@ AHEAD = 2
 """Shards that are given out for each worker: their files wait in memory until they are written."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks of a worker at whether its driver lives."""
+"""Between two looks at whether the cluster lives."""
 
 
 @dataclass(frozen=True)
@@ -95,22 +90,9 @@ def encode_shards(
             yield shard, encoding.encode(shard)
 
 
-def _end_with_driver(driver: int) -> None:
-    """Let this process end soon after `driver`, its parent, which may be killed without a word."""
-
-    def look() -> None:
-        while os.getppid() == driver:
-            time.sleep(LOOK_SECONDS)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=look, daemon=True).start()
-
-
 def _encode_in_processes(encoding: Encoding, shards: Sequence[Shard], workers: int) -> Iterator[Encoded]:
-    context = multiprocessing.get_context("spawn")
     waiting = iter(shards)
-    pool = ProcessPoolExecutor(workers, context, _end_with_driver, (os.getpid(),))
-    try:
+    with open_pool(workers) as pool:
         running: dict[Future[EncodedShard], Shard] = {}
         while True:
             while len(running) < AHEAD * workers and (shard := next(waiting, None)) is not None:
@@ -120,13 +102,6 @@ def _encode_in_processes(encoding: Encoding, shards: Sequence[Shard], workers: i
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 yield running.pop(future), future.result()
-    except BrokenProcessPool as error:
-        raise CheckFailedError(
-            "expected worker processes to live until their work is done, got one that ended; give the same "
-            "command again, which goes on, maybe with fewer --workers"
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _encode_far(encoding: Encoding, shard: Shard) -> EncodedShard:

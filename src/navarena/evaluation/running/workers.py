@@ -32,6 +32,7 @@ from typing import Any
 
 from navarena.core.errors import NavarenaError
 from navarena.core.packages import naming_packages
+from navarena.core.processes import hold_interrupts, ignore_interrupts
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.memory_groups import MemoryGroup
@@ -77,7 +78,7 @@ class _DriverGone(BaseException):
 
 def _work(connection: Connection, order: WorkOrder) -> None:
     """The life of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
+    ignore_interrupts()
     driver = multiprocessing.parent_process()
     parent = driver.pid if driver is not None else None
 
@@ -199,7 +200,8 @@ class WorkerPool:
     def _launch(self, order: WorkOrder) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, order), daemon=True)
-        process.start()
+        with hold_interrupts():
+            process.start()
         theirs.close()
         self._workers[ours] = _Worker(process, order)
 
