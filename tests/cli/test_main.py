@@ -1,6 +1,7 @@
 """Finding subcommands, exit codes, and one line for every error."""
 
 import errno
+import os
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from navarena.cli import main as main_module
 from navarena.cli.console import Console
-from navarena.cli.main import COMMANDS, Entry, main, parse_command
+from navarena.cli.main import COMMANDS, UNREAD, Entry, main, parse_command
 from navarena.cli.runs.analyse import Analyse
 from navarena.core.errors import CheckFailedError, NavarenaError, SceneError
 from navarena.evaluation.analyses import ANALYSES
@@ -149,6 +150,20 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         shell=True, executable="/bin/bash", capture_output=True, text=True,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
+
+
+def test_work_that_nobody_reads_is_no_success() -> None:
+    """`navarena evaluate ... | head -1` stops the evaluation."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "navarena", "list", "protocols"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (UNREAD, "")
 
 
 def test_module_is_the_command() -> None:

@@ -171,7 +171,10 @@ class Console:
         out = RichConsole(markup=False, highlight=False)
         if not out.is_terminal:
             out = RichConsole(markup=False, highlight=False, width=160)
-        out.print(table)
+        try:
+            out.print(table)
+        except SystemExit as stopped:  # rich's own answer to a reader that has left
+            raise BrokenPipeError from stopped
 
     @contextmanager
     def progress(

@@ -29,6 +29,9 @@ MAX_LETTERS = 2000
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
+UNREAD = 141
+"""Exit code when the reader of our output has left: 128 + SIGPIPE, as shells report it."""
+
 
 @runtime_checkable
 class Command(Protocol):
@@ -267,6 +270,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 success, 1 a check failed, 2 bad input, 130 interrupted. Errors made on purpose print
     one line to stderr, those of another package's code below its traceback; anything else is a
     defect and keeps its traceback.
+    0 success, 1 a check failed, 2 bad input, 130 interrupted, 141 stopped because nobody reads the output.
+    Errors made on purpose print one line to stderr; anything else is a defect and keeps its traceback.
     """
     open_standard_streams()
     explain_cut_files()
@@ -282,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as `navarena list | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return UNREAD  # the work may be half done
     except OSError as error:
         if error.errno == errno.EBADF:
             return _tell_closed(error)
