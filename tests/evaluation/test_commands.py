@@ -1,6 +1,9 @@
 """`navarena evaluate` and `navarena replay` on the corridor: tables, JSON keys, exit codes."""
 
+import errno
 import json
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -149,6 +152,24 @@ def test_replay(capsys):
     result = json.loads(capsys.readouterr().out)
     assert set(result) == REPLAY_KEYS
     assert (result["equal"], result["exact"], result["differences"]) == (True, True, [])
+
+
+def test_a_run_that_may_only_be_read_is_replayed(capsys, monkeypatch):
+    """What replay keeps beside it stays unwritten; a full disk is an error still."""
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    mkstemp, refusal = tempfile.mkstemp, [errno.EROFS]
+
+    def refuse(prefix, suffix, dir):
+        if "run" in Path(dir).parts:
+            raise OSError(refusal[0], os.strerror(refusal[0]))
+        return mkstemp(prefix=prefix, suffix=suffix, dir=dir)
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    assert main(["replay", "run"]) == 0
+    assert not Path("run/analyses/replay.json").exists()
+    refusal[0] = errno.ENOSPC
+    assert main(["replay", "run"]) == 2
+    assert "No space left" in capsys.readouterr().err
 
 
 def test_replay_fails_loudly(capsys):

@@ -86,6 +86,20 @@ def require_place(path: Path) -> None:
 
 
 @contextmanager
+def unless_read_only() -> Iterator[None]:
+    """Context for files that only keep what can be made again: where their folder may only be read, none is.
+
+    Other StorageErrors, as of a full disk, pass through.
+    """
+    try:
+        yield
+    except StorageError as error:
+        cause = error.__cause__
+        if not isinstance(cause, OSError) or cause.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+
+
+@contextmanager
 def atomic_path(path: Path, mode: int = 0o644) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place, with permissions `mode`, when the block ends well.
 

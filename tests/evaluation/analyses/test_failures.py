@@ -1,6 +1,8 @@
 """Failure classes by replay, in a drawn hall with a cylinder to be found."""
 
+import errno
 import json
+import tempfile
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,6 +83,17 @@ def test_a_wrong_declaration_is_early_in_view_and_false_otherwise(tmp_path):
     (tmp_path / "failures.json").write_text('{"classes": {"ahead": "tired"}}')
     with pytest.raises(FileError, match="make it again with: navarena failures"):
         read_failures(tmp_path, *run)
+
+
+def test_failures_of_a_run_that_may_only_be_read_are_classified(tmp_path, monkeypatch):
+    def refuse(**place):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    found = classify(tmp_path, FOUND)
+    (tmp_path / "failures.json").unlink()
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    assert classify_run(tmp_path, make_hall(FOUND)).classes == found.classes
+    assert not (tmp_path / "failures.json").exists()
 
 
 def test_classes_of_other_rows_are_not_read(tmp_path):

@@ -9,6 +9,7 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_name
+from navarena.core.files import unless_read_only
 from navarena.evaluation.analyses import (
     ANALYSES,
     Analysis,
@@ -52,12 +53,15 @@ class Analyse:
 
     def _show(self, console: Console, analysis: Analysis, folder: Path) -> int:
         """Store the analysis in `folder` and print it."""
-        file = save_analysis(folder, analysis)
+        file = None
+        with unless_read_only():
+            file = save_analysis(folder, analysis)
         console.table(analysis.title, analysis.headings, analysis.texts())
         for note in analysis.notes:
             console.text(f"  {note}")
-        console.text(f"kept in {file}")
-        console.result(msgspec.to_builtins(analysis) | {"file": str(file)})
+        if file is not None:
+            console.text(f"kept in {file}")
+        console.result(msgspec.to_builtins(analysis) | {"file": None if file is None else str(file)})
         return 0
 
 

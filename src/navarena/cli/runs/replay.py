@@ -9,6 +9,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.cli.runs.viewing import make_watcher, watch_page, write_recording
 from navarena.core.errors import InputError
+from navarena.core.files import unless_read_only
 from navarena.evaluation import RunRecord, describe_declared, read_record, replay_run
 from navarena.evaluation.analyses import describe_replay, save_analysis
 from navarena.evaluation.running.replay import Replay as Result
@@ -83,7 +84,8 @@ class Replay:
                 ],
             }
         )
-        save_analysis(self.folder, describe_replay(result))
+        with unless_read_only():
+            save_analysis(self.folder, describe_replay(result))
         result.require_equal()
         if self.rerun is not None:
             count = len(self.episode) or record.episodes

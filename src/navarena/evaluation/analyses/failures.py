@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import InputError
-from navarena.core.files import read_json, write_atomic
+from navarena.core.files import read_json, unless_read_only, write_atomic
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row, hash_rows, read_rows
 from navarena.evaluation.records.record import RunRecord, read_record
@@ -72,7 +72,7 @@ def classify_run(
 ) -> Failures:
     """Re-execute the failed episodes of the run in `folder` and classify each failure.
 
-    The result is written into the folder as failures.json, too; see classify_rows.
+    The result is written into the folder as failures.json, too, if it can be written; see classify_rows.
 
     Args:
         folder: of a finished run.
@@ -90,7 +90,8 @@ def classify_run(
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
     classes = classify_rows(benchmark, [row for row in rows if row.metrics["success"] != 1.0], on_episode)
     kept = _Kept(journals=hash_rows(record, rows), classes=dict(sorted(classes.items())))
-    write_atomic(folder / FAILURES_NAME, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+    with unless_read_only():
+        write_atomic(folder / FAILURES_NAME, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     return Failures(record, len(rows), classes)
 
 
