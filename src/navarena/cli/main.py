@@ -267,11 +267,9 @@ def shorten(text: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit code.
 
-    0 success, 1 a check failed, 2 bad input, 130 interrupted. Errors made on purpose print
-    one line to stderr, those of another package's code below its traceback; anything else is a
-    defect and keeps its traceback.
     0 success, 1 a check failed, 2 bad input, 130 interrupted, 141 stopped because nobody reads the output.
-    Errors made on purpose print one line to stderr; anything else is a defect and keeps its traceback.
+    Errors made on purpose print one line to stderr, those of another package's code below its traceback;
+    anything else is a defect and keeps its traceback.
     """
     open_standard_streams()
     explain_cut_files()
