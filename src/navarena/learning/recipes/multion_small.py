@@ -190,11 +190,11 @@ SMT_DAGGER = replace(
     description="MultiON's SMT: DAgger from an exploring teacher",
     sensors=(*_SEEN, "gps", "compass"),
     policy=replace(NOMAP_DAGGER.policy, memory="smt", hidden=128, has_pose=True),
-    core_hours=1.8,
+    core_hours=0.8,
 )
 """The recipe `multion-smt-dagger-small`."""
 
-SMT = reinforce("multion-smt-dagger-small", SMT_DAGGER, 4.7)
+SMT = reinforce("multion-smt-dagger-small", SMT_DAGGER, 1.1)
 """The recipe `multion-smt-small`."""
 
 FRMQN_DAGGER = replace(
