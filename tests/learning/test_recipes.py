@@ -79,7 +79,7 @@ def test_declarations_are_rare_at_first(tmp_path):
 
 
 LONGER = {
-    *("multion-smt-dagger-small", "multion-smt-small", "segmenter-small"),
+    *("multion-smt-small", "segmenter-small"),
     *("instance-imagenav-binocular-dagger-small", "instance-imagenav-binocular-small"),
     *("robustnav-pointnav-rgb-mixture", "goat-ppo-small"),
 }
