@@ -26,6 +26,7 @@ def wait(seconds):
     return os.getpid()
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
     with open_pool(2) as pool:
         print(pool.submit(wait, 0.0).result(), flush=True)
         waiting = [pool.submit(wait, 3600.0) for _ in range(8)]

@@ -101,7 +101,7 @@ def test_settings_refuse_what_cannot_be():
         ImageSettings(size=(100, 128))
     with pytest.raises(InputError, match="batch of at least 1"):
         SegmenterRecipe("none", batch=0)
-    with pytest.raises(InputError, match="precision, got 'half'"):
+    with pytest.raises(InputError, match="unknown value of precision 'half'"):
         change_setting(SegmenterRecipe("none"), "precision=half")
 
 
