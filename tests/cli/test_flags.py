@@ -72,12 +72,14 @@ def test_files_that_cannot_be_written_are_refused_before_any_work(
 
 
 def test_flags_that_name_files_to_write_are_marked() -> None:
-    """Every --out is an OutputFile, or that of a command which writes a folder."""
+    """Every --out is an OutputFile, or that of a command which writes a folder; so are these others."""
+    others = {"details", "plot", "propose", "rerun"}
     for name, entry in COMMANDS.items():
         kind = load_target(entry.target)
         for field, hint in get_type_hints(kind, include_extras=True).items():
             marks = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, OutputFile)]
             assert field != "out" or bool(marks) != (name in FOLDER_WRITERS), name
+            assert field not in others or marks, f"{name} --{field}"
 
 
 FOLDER_WRITERS = {

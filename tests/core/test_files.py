@@ -44,6 +44,19 @@ def test_what_is_no_file_stays(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo() and names_in(tmp_path) == ["folder", "pipe"]
 
 
+def test_folders_that_may_not_be_looked_into_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the system tells a user who may not: root, who runs some tests, may."""
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(StorageError, match="file.json: Permission denied; choose a folder that can be"):
+        files.require_place(tmp_path / "file.json")
+
+
 def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "file").symlink_to(Path("far", "file"))

@@ -76,9 +76,12 @@ def raise_storage_error(path: Path, error: OSError) -> NoReturn:
 
 def require_place(path: Path) -> None:
     """Raise StorageError unless a file can be written at `path`, as far as can be told without writing."""
-    if path.exists() and not path.is_file():
-        raise StorageError(f"expected a file to write, got {path}, which is none; choose another path")
-    folder = next(one for one in Path(os.path.realpath(path)).parents if one.exists())
+    try:
+        if path.exists() and not path.is_file():
+            raise StorageError(f"expected a file to write, got {path}, which is none; choose another path")
+        folder = next(one for one in Path(os.path.realpath(path)).parents if one.exists())
+    except OSError as error:  # a folder on the way that may not be looked into
+        raise_storage_error(path, error)
     if not folder.is_dir():
         raise_storage_error(path, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
     if not os.access(folder, os.W_OK | os.X_OK):

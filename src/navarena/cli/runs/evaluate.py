@@ -7,6 +7,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.evaluation.settings import EvaluationSettings
 
 
@@ -47,7 +48,7 @@ class Evaluate(EvaluationSettings):
     """Port of the page on 127.0.0.1, with --watch; 0 takes a free one."""
     no_browser: bool = False
     """With --watch: open no browser."""
-    rerun: Path | None = None
+    rerun: Annotated[Path | None, OutputFile()] = None
     """Write a recording (.rrd) of the finished run for the rerun viewer, as `navarena replay --rerun` does;
     needs navarena[viewer]."""
     quiet: bool = False

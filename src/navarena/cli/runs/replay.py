@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.flags import OutputFile
 from navarena.cli.runs.viewing import make_watcher, watch_page, write_recording
 from navarena.core.errors import InputError
 from navarena.core.files import unless_read_only
@@ -45,7 +46,7 @@ class Replay:
     """Port of the page on 127.0.0.1, with --watch; 0 takes a free one."""
     no_browser: bool = False
     """With --watch: open no browser."""
-    rerun: Path | None = None
+    rerun: Annotated[Path | None, OutputFile()] = None
     """Also write a recording (.rrd) for the rerun viewer: poses, images, depth, maps, paths and scenes; needs
     navarena[viewer]."""
     episode: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
