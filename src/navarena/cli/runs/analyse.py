@@ -27,8 +27,9 @@ class Analyse:
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
     modalities, subtasks, lifelong, goal-noise; RobustNav: degradation, severities; IVLN: tours, maps,
     tour-positions, tour-coverage; of any protocol: seeds, metric-choice, metric-variance, metric-ranks.
-    docs/analyses.md describes each. The table is kept below the first run, whose report shows it from then
-    on. Exit code 0, whatever the result. The keys of --json stand in docs/json-keys.md.
+    docs/analyses.md describes each. The table is kept below the first run, unless that may only be read,
+    and its report shows it from then on. Exit code 0, whatever the result. The keys of --json stand in
+    docs/json-keys.md.
     """
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
