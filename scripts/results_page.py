@@ -56,6 +56,8 @@ LEFT_OUT: Mapping[str, str] = {
     "multion-oracle-map-small": _OF_LITE,
     "objectnav-map-dagger-small": "its row is of `lite` "
     "([robust agents](robust-agents.md#objectnav-by-predicted-classes))",
+    "reactive": _OF_LITE,
+    "reactive-rgb": _OF_LITE,
     "robustnav-pointnav-rgb-small": _OF_EVAL,
     "robustnav-pointnav-rgbd-small": _OF_EVAL,
     "vlm": "it needs a server with a language model ([how to run it](language-models.md))",

@@ -58,6 +58,11 @@ FOR_SOME = {
     "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
     "frontier-segmenter": ("objectnav", "expected ObjectNav for this agent"),
+    "reactive": (
+        "multion objectnav-habitat objectnav-hm3d goat",
+        "expected a (protocol whose goals are objects|camera that is level)",
+    ),
+    "reactive-rgb": ("multion", "expected MultiON with cylinders"),
     "topological": ("multion", "expected MultiON with cylinders"),
     "explorer": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),

@@ -18,7 +18,10 @@ from .papers import count_trained, paper_inputs, paper_policy  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
-NAMES = [name for name in RECIPES.names() if name.startswith("multion-") and name.endswith("-small")]
+SMALL = [name for name in RECIPES.names() if name.startswith("multion-") and name.endswith("-small")]
+NAMES = [name for name in SMALL if "reactive" not in name]
+"""Those that are compared."""
+
 SHOWN = ("oracle_map", "oracle_map_objects", "oracle_map_objects_dynamic")
 """Maps that show goals before they were seen."""
 

@@ -20,6 +20,8 @@ AGENTS = Registry(
         "modular-goat-gt": "navarena.agents.goat.modular_gt:ModularGoatGtAgent",
         "random": "navarena.agents.simple:RandomAgent",
         "random-oracle-found": "navarena.agents.oracles:RandomOracleFoundAgent",
+        "reactive": "navarena.agents.explorers.reactive:ReactiveAgent",
+        "reactive-rgb": "navarena.agents.explorers.reactive:ReactiveRgbAgent",
         "stop": "navarena.agents.simple:StopAgent",
         "topological": "navarena.agents.explorers.topological:TopologicalAgent",
         "path": "navarena.agents.graphs:GraphPathAgent",

@@ -54,6 +54,8 @@ RECIPES = Registry(
         "multion-hidden-oracle-map-small": "navarena.learning.recipes.multion_small:HIDDEN_MAP",
         "multion-nomap-dagger-small": "navarena.learning.recipes.multion_small:NOMAP_DAGGER",
         "multion-nomap-paper": "navarena.learning.recipes.multion:MULTION_NOMAP",
+        "multion-nomap-reactive-dagger-small": "navarena.learning.recipes.multion_small:REACTIVE_DAGGER",
+        "multion-nomap-reactive-small": "navarena.learning.recipes.multion_small:REACTIVE",
         "multion-nomap-small": "navarena.learning.recipes.multion_small:NOMAP",
         "multion-obj-recog-map-dagger-small": f"{_MAPS}:OBJ_RECOG_MAP_DAGGER",
         "multion-obj-recog-map-dynamic-paper": f"{_MAPS}:MULTION_OBJ_RECOG_MAP_DYNAMIC",

@@ -1,14 +1,17 @@
 """Recipes of MultiON at small sizes: images of 64 x 64, maps with the paper's cells, a GRU of 256.
 
 Imitation first (`-dagger-`), then reinforcement from its weights, of as many frames for every agent of a
-comparison. An agent that is shown where its goals are imitates shortest paths; one that must search imitates
-`frontier-rgb`, which knows no more than colours, depth and pose have shown it. The recipes have three goals;
---protocol names those of one or two. Core-hours of DynamicOracleEgoMap are those of OracleEgoMap, whose
-inputs are as large.
+comparison. An agent that is shown where its goals are imitates shortest paths; one that must search
+imitates `frontier-rgb`, which knows no more than colours, depth and pose have shown it. What that does
+follows from its map, which a policy without one cannot know: `multion-nomap-reactive-small`, which is not
+part of the comparison, imitates `reactive-rgb` instead, for one goal. The others have three; --protocol
+names those of one or two. Core-hours of DynamicOracleEgoMap are those of OracleEgoMap, whose inputs are
+as large.
 """
 
 from dataclasses import replace
 
+from navarena.learning.auxiliaries.settings import GOAL_MASK
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.networks.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
@@ -84,6 +87,31 @@ NOMAP_DAGGER = Recipe(
 
 NOMAP = reinforce("multion-nomap-dagger-small", NOMAP_DAGGER, 0.3)
 """The recipe `multion-nomap-small`."""
+
+REACTIVE_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON without a map: DAgger from a reactive teacher",
+    # one goal: with three, PPO has not learned to find more than the first.
+    # No cost of steps: a search costs more than a goal is worth, and PPO would learn to say FOUND at once
+    protocol="multion-1on-v1+max_steps=500+step_cost=0",
+    method=replace(_SHORTEST, teacher="reactive-rgb", auxiliaries=(GOAL_MASK,)),
+    policy=replace(
+        NOMAP_DAGGER.policy,
+        # a search that is not random enough goes round in circles
+        temperature=1.0,
+        # compares places of the image with the goal, which it hardly tells from other things otherwise
+        encoder=replace(NOMAP_DAGGER.policy.encoder, images="grounding"),
+    ),
+    frames=400_000,
+    core_hours=0.1,
+)
+"""The recipe `multion-nomap-reactive-dagger-small`."""
+
+REACTIVE = replace(
+    reinforce("multion-nomap-reactive-dagger-small", REACTIVE_DAGGER, 0.4),
+    method=replace(PPO, auxiliaries=(GOAL_MASK,)),
+)
+"""The recipe `multion-nomap-reactive-small`."""
 
 ORACLE_MAP_DAGGER = replace(
     NOMAP_DAGGER,
