@@ -95,13 +95,8 @@ REACTIVE_DAGGER = replace(
     # No cost of steps: a search costs more than a goal is worth, and PPO would learn to say FOUND at once
     protocol="multion-1on-v1+max_steps=500+step_cost=0",
     method=replace(_SHORTEST, teacher="reactive-rgb", auxiliaries=(GOAL_MASK,)),
-    policy=replace(
-        NOMAP_DAGGER.policy,
-        # a search that is not random enough goes round in circles
-        temperature=1.0,
-        # compares places of the image with the goal, which it hardly tells from other things otherwise
-        encoder=replace(NOMAP_DAGGER.policy.encoder, images="grounding"),
-    ),
+    # compares places of the image with the goal, which it hardly tells from other things otherwise
+    policy=replace(NOMAP_DAGGER.policy, encoder=replace(NOMAP_DAGGER.policy.encoder, images="grounding")),
     frames=400_000,
     core_hours=0.1,
 )
@@ -110,6 +105,8 @@ REACTIVE_DAGGER = replace(
 REACTIVE = replace(
     reinforce("multion-nomap-reactive-dagger-small", REACTIVE_DAGGER, 0.4),
     method=replace(PPO, auxiliaries=(GOAL_MASK,)),
+    # half of it finds more after imitation, and not after PPO (docs/multion-agents.md)
+    policy=replace(REACTIVE_DAGGER.policy, temperature=1.0),
 )
 """The recipe `multion-nomap-reactive-small`."""
 
