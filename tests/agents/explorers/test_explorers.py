@@ -23,10 +23,11 @@ from navarena.mapping import MapGrid, SteeringSettings, TerrainSettings
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.world import WorldCache
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.protocols.goal_objects import CYLINDER_COLORS
 from worlds import draw_world
+
+from .episodes import begin
 
 ROOMS = [
     "############",
@@ -45,14 +46,7 @@ START, GOALS = (2.5, 0.0, 2.2), [(9.1, 0.0, 2.1), (9.4, 0.0, 7.2)]
 
 def run(name, protocol_id, goal, steps=400, world=WORLD, start=START):
     """The batch after an agent's episode, from the upper left corner of the drawn rooms or elsewhere."""
-    task = get_task(protocol_id)
-    worlds = WorldCache(task.embodiment)
-    worlds.add(world)
-    agent = load_agent(name, task, 0)
-    batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
-    agent.attach(batch)
-    batch.start([0], [Episode("one", world.scene_id, start, 0.0, goal, None)])
-    agent.reset([Start(0, "one", world.scene_id, Boundary.SCENE, 0)])
+    batch, agent = begin(name, protocol_id, goal, world, start)
     for _ in range(steps):
         if not batch.running[0]:
             break

@@ -5,18 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.reactive import FAR, find_obstacles, measure_free_way
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
-from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
 from navarena.simulation.body import Camera
-from navarena.simulation.world import WorldCache
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from worlds import draw_world
+
+from .episodes import begin
 
 HALL = ["#######", "#.....#", "#.....#", "#.....#", "#######"]
 TWO_ROOMS = ["#########", "#...#...#", "#.......#", "#...#...#", "#########"]
@@ -47,7 +45,7 @@ def test_free_ways_by_hand(points, angle, free):
     assert measure_free_way(np.array(points), angle, 0.2) == pytest.approx(free)
 
 
-def test_the_floor_what_is_above_and_what_is_passable_are_no_obstacles():
+def test_the_floor_what_is_above_and_the_goal_are_no_obstacles():
     """At 2 m a pixel is 4 cm: the floor is 22.5 rows below the middle, a height of 1.49 m 14.75 above."""
     depth = np.full((100, 100), 2.0)
     points = find_obstacles(view_of(depth), 1, 1.49)
@@ -55,23 +53,16 @@ def test_the_floor_what_is_above_and_what_is_passable_are_no_obstacles():
     assert len(points) == 35 * 100
     assert points[:, 1].min() == points[:, 1].max() == 2.0
     assert points[:, 0].min() == pytest.approx(-1.98) and points[:, 0].max() == pytest.approx(1.98)
-    passable = np.zeros((100, 100), bool)
-    passable[:, :50] = True
-    assert find_obstacles(view_of(depth), 1, 1.49, passable)[:, 0].min() > 0
+    goal = np.zeros((100, 100), bool)
+    goal[:, :50] = True
+    assert find_obstacles(view_of(depth), 1, 1.49, goal)[:, 0].min() > 0
     depth[:] = np.nan
     assert len(find_obstacles(view_of(depth), 1, 1.49)) == 0
 
 
 def run(name, protocol_id, goals, world, start, steps=400, overruled=None):
-    """The batch after an episode, the actions chosen, and the agent."""
-    task = get_task(protocol_id)
-    worlds = WorldCache(task.embodiment)
-    worlds.add(world)
-    agent = load_agent(name, task, 0)
-    batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
-    agent.attach(batch)
-    batch.start([0], [Episode("one", world.scene_id, start, 0.0, goals, None)])
-    agent.reset([Start(0, "one", world.scene_id, Boundary.SCENE, 0)])
+    """The batch after an episode, and the actions chosen."""
+    batch, agent = begin(name, protocol_id, goals, world, start)
     chosen = []
     for _ in range(steps):
         if not batch.running[0]:

@@ -46,17 +46,19 @@ FAR = 9.0
 
 @dataclass(frozen=True)
 class ReactiveSettings:
-    """Distances and probabilities by which a reactive agent moves; chosen on 40 episodes in training houses.
+    """Distances and probabilities by which a reactive agent moves; chosen on the 40 episodes of `mini`.
 
     Attributes:
         near: metres of free way ahead, up to which it turns.
         open: metres of free way ahead, from which it stops turning wherever more would be free.
         glance: probability of a turn to a random side where the way ahead is free.
-        leaves: probability that it turns, once, to a side whose free way is twice that ahead, as at a door.
+        leaves: probability that it turns, once, to a side whose free way is twice that ahead, as at a door,
+            and of 2 m at least.
         goes: probability that it takes the first way that is good enough after turning, not the next.
         still: metres by which a depth image changes less (see `_differ`) if the body was held up.
         turns: the most turns in a row after it was held up.
         spare: metres beside the body that must be free.
+        alike: metres by which the free ways to both sides differ at most where a random one is taken.
         rows: about which many rows of the depth image it reads.
     """
 
@@ -68,6 +70,7 @@ class ReactiveSettings:
     still: float = 0.05
     turns: int = 3
     spare: float = 0.07
+    alike: float = 0.3
     rows: int = 64
 
 
@@ -185,7 +188,8 @@ class ReactiveAgent(Agent):
         if len(metres) and float(np.percentile(metres, 10)) / math.cos(angle) < self._reach:
             return "declare"
         turned, is_free = walk.move in TURNS, ahead > self._settings.near
-        # after a turn it goes ahead if it can, or it would turn to and fro before what is in the way
+        # after a turn it goes ahead if it can, or it would turn to and fro before what is in the way;
+        # a turn of less than half of the body's own, and a margin, would lead to the other side
         if abs(angle) > 0.55 * self._task.embodiment.turn_angle and not (turned and is_free):
             return "left" if angle > 0 else "right"
         if is_free and not is_held:
@@ -207,7 +211,7 @@ class ReactiveAgent(Agent):
             return "forward" if walk.turns < 0 and is_good and draw() < settings.goes else walk.move
         freer = "left" if left > right else "right"
         if walk.turns > 0 or ahead <= settings.near:
-            return freer if abs(left - right) > 0.3 else TURNS[int(draw() < 0.5)]
+            return freer if abs(left - right) > settings.alike else TURNS[int(draw() < 0.5)]
         if max(left, right) > max(2 * ahead, 2.0) and draw() < settings.leaves:
             return freer
         return TURNS[int(draw() < 0.5)] if draw() < settings.glance else "forward"
@@ -232,7 +236,7 @@ class ReactiveRgbAgent(ReactiveAgent):
 
 
 def find_obstacles(
-    view: DepthView, step: int, height: float, passable: Bool[np.ndarray, "h w"] | None = None
+    view: DepthView, step: int, height: float, goal: Bool[np.ndarray, "h w"] | None = None
 ) -> Float[np.ndarray, "k 2"]:
     """(K, 2) metres to the right of and ahead of the camera, of what a body of `height` metres may touch.
 
@@ -243,7 +247,7 @@ def find_obstacles(
         view: from a level camera; the floor lies at y 0.
         step: rows and columns from one pixel that is read to the next.
         height: metres.
-        passable: (H, W) bool, pixels of what bodies pass through.
+        goal: (H, W) bool, pixels of what the body goes up to, and not around; None for none.
     """
     camera = view.camera
     focal = focal_length(camera.width_px, camera.hfov)
@@ -252,8 +256,8 @@ def find_obstacles(
     up = view.pose[1, 3] + (camera.height_px / 2 - rows[:, None]) / focal * metres
     stands = (up > OBSTACLE_BOTTOM) & (up < height)
     stands &= (metres > view.depth_range[0]) | (rows[:, None] > camera.height_px / 2)
-    if passable is not None:
-        stands &= ~passable[::step, ::step]
+    if goal is not None:
+        stands &= ~goal[::step, ::step]
     across = (columns - camera.width_px / 2) / focal * metres
     return np.stack([across[stands], metres[stands]], 1)
 
