@@ -72,9 +72,10 @@ def run_over_rows(
             work(0, first, last, *args)
         return
     begun, later = _split_pieces(rows, shares)
-    futures = [_pool(shares).submit(_run_share, work, k, begun[k], later, args) for k in range(1, shares)]
+    take = later.popleft  # atomic: two threads never get the same piece
+    futures = [_pool(shares).submit(_run_share, work, k, begun[k], take, args) for k in range(1, shares)]
     try:
-        _run_share(work, 0, begun[0], later, args)
+        _run_share(work, 0, begun[0], take, args)
     finally:
         later.clear()  # after an error nobody begins more
         wait(futures)  # an interrupted caller must not free arrays that other shares still write
@@ -96,15 +97,15 @@ def _run_share(
     work: Callable[..., object],
     share: int,
     rows: Int[np.ndarray, "k"],
-    later: deque[Int[np.ndarray, "_"]],
+    take: Callable[[], Int[np.ndarray, "_"]],
     args: tuple[Any, ...],
 ) -> None:
-    """Work on `rows`, then on pieces of `later` until none is left."""
+    """Work on `rows`, then on the pieces that `take` gives, until it raises IndexError."""
     while True:
         for first, last in _split_runs(rows):
             work(share, first, last, *args)
         try:
-            rows = later.popleft()  # atomic: two threads never get the same piece
+            rows = take()
         except IndexError:
             return
 
