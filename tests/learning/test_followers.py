@@ -162,6 +162,27 @@ def test_what_outlasts_an_episode(tour):
         assert not torch.equal(state["pool"], changed["pool"])
 
 
+@pytest.mark.parametrize("blank", [(), ("instruction",)], ids=["told", "blanked"])
+@pytest.mark.parametrize("tour", ["none", "pool", "pool_end"])
+def test_pools_hold_single_images_where_an_oracle_leads(tour, blank):
+    """What the oracle saw before does not change the state at its next step, unless nobody is ever told."""
+    policy = follower(tour=tour, blank=blank).eval()
+    states = []
+    for change in (False, True):
+        seen = observe((RGB, DEPTH, TOKENS), 3, 1)
+        seen["instruction_tokens"][:] = 0
+        if change:
+            seen["rgb"][1] = 255 - seen["rgb"][1]
+        state = policy.initial_state(1)
+        if "pool" in state:  # greater than all that is seen, so that the states alone can tell
+            state["pool"] += 1
+        with torch.no_grad():
+            mask = torch.ones(3, 1, dtype=torch.bool)
+            judged = policy.evaluate_sequence(seen, torch.zeros(3, 1, dtype=torch.int64), state, mask)
+        states.append(judged.state["vision"])
+    assert torch.equal(*states) == (tour != "none" and not blank)
+
+
 def test_words_are_weighted_as_by_a_loop():
     generator = torch.Generator().manual_seed(0)
     words, keys = torch.randn(3, 5, 4, generator=generator), torch.randn(3, 5, 6, generator=generator)

@@ -7,7 +7,12 @@ from navarena.core.errors import InputError
 from navarena.learning.inputs import TOKENS, InputSpec
 from navarena.learning.networks.encoders import Encoder, name_frozen
 from navarena.learning.networks.follower_settings import FollowerSettings
-from navarena.learning.networks.instructions import InstructionEncoder, attend_words, code_instructions
+from navarena.learning.networks.instructions import (
+    NO_WORDS,
+    InstructionEncoder,
+    attend_words,
+    code_instructions,
+)
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.resnet import ResNet
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
@@ -235,7 +240,8 @@ class FollowerMemory(Memory):
     A second GRU over everything found makes the output (VLN-CE, models/cma_policy.py; IVLN-CE,
     latent_cma_policy.py and map_cma_policy.py). The states are "vision" and "hidden" (N, 1, H),
     "instruction" (N,) int64 and, where it is pooled, "pool" (N, H). Where the instruction changes, also when
-    an oracle leads and hides it, states begin anew that last for an episode.
+    an oracle leads and hides it, states begin anew that last for an episode; those that are pooled over the
+    tour, and so read in later episodes, begin anew at each step of an oracle (IVLN-CE, latent_cma_policy.py).
 
     Args:
         encoder: whose vectors begin the features; what is behind belongs to the previous action.
@@ -260,6 +266,7 @@ class FollowerMemory(Memory):
             self.places[one.name] = torch.nn.Linear(one.channels, settings.keys + one.values)
         seen = sum(one.features for one in self._views) + self._action
         self._pools = settings.tour in ("pool", "pool_end")
+        self._is_told = "instruction" not in settings.blank
         self.vision = RecurrentMemory(seen + self._pools * hidden, hidden, 1, "gru")
         self.word_keys = torch.nn.Linear(words, settings.keys)
         self.state_queries = torch.nn.Linear(hidden, settings.keys)
@@ -315,7 +322,10 @@ class FollowerMemory(Memory):
         if "instruction" not in state:
             return mask, {}
         before = torch.cat((state["instruction"][None], codes[:-1]))
-        return mask & (codes == before), {"instruction": codes[-1]}
+        same = mask & (codes == before)
+        if self._pools and self._is_told:
+            same = same & (codes != NO_WORDS)
+        return same, {"instruction": codes[-1]}
 
     def _see(self, seen: Tensor, state: Tree, mask: Tensor, same: Tensor) -> tuple[Tensor, Tensor, Tree]:
         """Outputs (T, N, H) of the first GRU, the pools (T, N, H) before each step, and the state after."""

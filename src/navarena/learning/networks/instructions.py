@@ -10,6 +10,9 @@ from navarena.learning.tensors import Tensor, torch
 MAX_KEPT = 1024
 """Instructions whose vectors stay in memory while nothing is learned."""
 
+NO_WORDS = 0
+"""Code of an instruction without words, as agents observe where an oracle leads."""
+
 
 class Texts(NamedTuple):
     """Instructions of B steps, each different one once.
@@ -100,7 +103,7 @@ class InstructionEncoder(torch.nn.Module):
 
 
 def code_instructions(tokens: Tensor) -> Tensor:
-    """(...,) int64 codes of `tokens` (..., T) int64, equal for equal ones, and 0 for padding alone."""
+    """(...,) int64 codes of `tokens` (..., T) int64, equal for equal ones, and NO_WORDS for padding alone."""
     places = torch.arange(1, tokens.shape[-1] + 1, device=tokens.device)
     factors = (places * 0x2545F4914F6CDD1D) ^ (places << 31)  # arithmetic modulo 2**64
     mixed = tokens * (factors | 1)
