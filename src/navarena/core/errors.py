@@ -113,12 +113,12 @@ def describe_choices(names: Iterable[str]) -> str:
 def unknown_name(kind: str, name: str, names: Iterable[str], otherwise: str = "") -> UnknownNameError:
     """The error for `name`, a `kind` (such as "protocol") that is not among `names`.
 
-    otherwise: what to do if the name was meant, for names of which none is near.
+    otherwise: a sentence of what to do if the name was meant.
     """
     known = sorted(names)
     close = get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    remedy = f" If you mean it, {otherwise}." if otherwise and not close else ""
+    remedy = f" {otherwise}." if otherwise else ""
     return UnknownNameError(f"unknown {kind} {name!r}.{hint} Known: {describe_choices(known)}.{remedy}")
 
 

@@ -136,8 +136,10 @@ def write_atomic(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
-def read_bytes(path: Path, kind: str) -> bytes:
+def read_bytes(path: Path, kind: str, remedy: str = "copy or download it again") -> bytes:
     """The content of `path`, which should be a `kind` (such as "scene file"), unpacked if it is gzipped.
+
+    remedy: what to do if it is empty.
 
     Raises FileError when it is missing, a folder, unreadable, empty, damaged, or unpacks to more than
     LIMITS allows.
@@ -152,7 +154,7 @@ def read_bytes(path: Path, kind: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
         raise FileError(f"cannot read {kind} {path}: {getattr(error, 'strerror', error)}") from error
     if not data:
-        raise FileError(f"{kind} {path} is empty (0 bytes); copy or download it again")
+        raise FileError(f"{kind} {path} is empty (0 bytes); {remedy}")
     return unpack(data, f"{kind} {path}") if data[:2] == GZIP_MAGIC else data
 
 

@@ -112,7 +112,7 @@ class Registry:
             return load_target(self._targets[name])
         targets = self.targets()
         if name not in targets:
-            remedy = f"install the package that adds it (entry points {self.group!r})"
+            remedy = f"If a package adds this name, install it (entry points {self.group!r})"
             raise unknown_name(self.kind, name, self.names(), remedy)
         if len(_read_entry_points(self.group, _describe_path())[name]) > 1:
             raise InputError(

@@ -141,6 +141,9 @@ def test_another_version_in_the_folder(tmp_path):
     path.write_text("{")
     with pytest.raises(FileError, match="run record .* is damaged"):
         run(tmp_path)
+    path.write_text("")
+    with pytest.raises(FileError, match="run record .* is empty .* start over with --fresh"):
+        run(tmp_path)
     path.unlink()
     with pytest.raises(InputError, match="holds journals without a run.json"):
         run(tmp_path)

@@ -212,9 +212,9 @@ def read_record(folder: Path) -> RunRecord:
             f"expected the folder of a run, got {folder}, which holds {len(inner)} of them; name "
             f"{' '.join(str(one) for one in inner[:LISTED])}{' ...' if len(inner) > LISTED else ''}"
         )
-    data = read_bytes(path, "run record")
-    _require_format(path, data)
     remedy = "restore it, or start over with --fresh"
+    data = read_bytes(path, "run record", remedy)
+    _require_format(path, data)
     record: RunRecord = decode_json(data, f"run record {path}", RunRecord, remedy)
     missing = [name for name in ("system", "machine") if name not in record.hardware]
     missing += ["agent"] if "agent" not in record.settings else []
