@@ -1,6 +1,7 @@
 """`navarena features make`: what the file holds, the same bytes again, evaluation by it, bad input."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("mini", "--out", "x.npz"), "ends in .hdf5 or .h5"),
+        (("mini", "--out", "x.npz"), "to end in .hdf5 or .h5, got x.npz"),
         (("mini", "--out", "x.h5", "--encoder", "colour"), "Did you mean 'colours'"),
         (("mini", "--out", "x.h5", "--limit", "0"), "at least one house"),
         (("minni", "--out", "x.h5"), "mini"),
@@ -89,3 +90,14 @@ def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch
     code, _, err = run(capsys, *arguments)
     assert code == 2 and message.lower() in err.lower() and len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("missing", ["h5py", "encoder"])
+def test_houses_are_not_opened_before_it_is_clear_that_the_file_can_be_made(
+    missing, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("navarena.cli.episodes.features.WorldCache", None)
+    if missing == "h5py":
+        monkeypatch.setitem(sys.modules, "h5py", None)
+    code, _, err = run(capsys, "mini", "--out", str(tmp_path / "x.h5"), "--encoder", f"clip:{tmp_path}/no")
+    assert code == 2 and ("navarena[features]" if missing == "h5py" else f"{tmp_path}/no") in err

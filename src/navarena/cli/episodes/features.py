@@ -11,7 +11,9 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.cli.flags import OutputFile
-from navarena.core.errors import InputError, unknown_name
+from navarena.core.errors import InputError, require_extra, unknown_name
+from navarena.episodes.encoding.catalog import ENCODERS, make_encoder
+from navarena.episodes.encoding.encoder import GoalEncoder
 from navarena.episodes.floor_graph import house_graph
 from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.route_sets import find_route_split
@@ -46,10 +48,12 @@ class FeaturesMake:
         """Draw, encode and write; the exit code is 0."""
         if self.limit is not None and self.limit < 1:
             raise InputError(f"expected at least one house, got --limit {self.limit}")
+        require_extra("h5py", "features")
+        encoder = self._find_encoder()
         worlds = WorldCache(R2R_GRAPH_V1.embodiment)
         scenes = list(find_route_split(self.split).scenes)[: self.limit]
         atlas = GraphAtlas(house_graph(worlds.get(scene)) for scene in scenes)
-        features, camera = self._make_features(atlas, worlds)
+        features, camera = self._make_features(encoder, atlas, worlds)
         size = camera.width_px, camera.height_px
         places = list(atlas.places())
         with console.progress(len(places), "places") as progress:
@@ -62,18 +66,24 @@ class FeaturesMake:
         )
         return 0
 
-    def _make_features(self, atlas: GraphAtlas, worlds: WorldCache) -> tuple[ViewFeatures, Camera]:
+    def _find_encoder(self) -> GoalEncoder | None:
+        """The goal encoder that `encoder` names; None for features without one."""
         if self.encoder in SIZES:
-            return HouseFeatures(atlas, worlds, self.encoder), HOUSE_CAMERA
-        from navarena.episodes.encoding.catalog import ENCODERS, make_encoder
-
+            return None
         if self.encoder.partition(":")[0] not in ENCODERS:
             raise unknown_name("encoder of views", self.encoder, [*SIZES, *ENCODERS.names()])
-        encoder = make_encoder(self.encoder)
-        size = encoder.encode_images([np.zeros((48, 64, 3), np.uint8)]).shape[1]
+        return make_encoder(self.encoder)
+
+    def _make_features(
+        self, encoder: GoalEncoder | None, atlas: GraphAtlas, worlds: WorldCache
+    ) -> tuple[ViewFeatures, Camera]:
+        if encoder is None:
+            return HouseFeatures(atlas, worlds, self.encoder), HOUSE_CAMERA
+        encode_images = encoder.encode_images
+        size = encode_images([np.zeros((48, 64, 3), np.uint8)]).shape[1]
 
         def encode(images: np.ndarray) -> np.ndarray:
-            return np.asarray(encoder.encode_images(list(images)))
+            return np.asarray(encode_images(list(images)))
 
         drawn = RenderedFeatures(atlas, lambda scene: worlds.get(scene).render_mesh, encode, size, threads=1)
         return drawn, VIEW_CAMERA
