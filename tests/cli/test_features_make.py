@@ -99,5 +99,5 @@ def test_houses_are_not_opened_before_it_is_clear_that_the_file_can_be_made(
     monkeypatch.setattr("navarena.cli.episodes.features.WorldCache", None)
     if missing == "h5py":
         monkeypatch.setitem(sys.modules, "h5py", None)
-    code, _, err = run(capsys, "mini", "--out", str(tmp_path / "x.h5"), "--encoder", f"clip:{tmp_path}/no")
-    assert code == 2 and ("navarena[features]" if missing == "h5py" else f"{tmp_path}/no") in err
+    code, _, err = run(capsys, "mini", "--out", str(tmp_path / "x.h5"), "--encoder", "colour")
+    assert code == 2 and ("navarena[features]" if missing == "h5py" else "Did you mean 'colours'") in err
