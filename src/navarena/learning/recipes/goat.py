@@ -191,6 +191,7 @@ OVON_MAP_DAGGER_SMALL = replace(
     protocol=OVON_DAGGER_SMALL.protocol,
     sensors=(*_SEEN_MAPS, "gps", "compass"),
     masked=(),
+    core_hours=0.6,
 )
 """The recipe `ovon-map-dagger-small`."""
 
