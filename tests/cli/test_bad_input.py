@@ -97,6 +97,21 @@ def test_unknown_names(
     assert not [path for path in tmp_path.rglob("*") if path.is_file()], "nothing half-written"
 
 
+def test_a_corruption_of_what_the_agent_does_not_observe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "blind_agent.py").write_text(
+        "import navarena\n\n\nclass Blind(navarena.SingleAgent):\n    sensors = ('depth',)\n\n"
+        "    def reset(self):\n        pass\n\n    def act(self, observations):\n        return 0\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    command = ["evaluate", "pointnav-v1", "--episodes", "1", "--agent", "blind_agent:Blind", "--corrupt"]
+    message = refused([*command, "motion_drift,spatter:5"], capsys)
+    assert "a sensor of colour images for the corruption 'spatter:5', got blind_agent:Blind" in message
+    assert not (tmp_path / "navarena-runs").exists()
+
+
 def test_semantics_of_a_scene_without(
     dungeon_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -20,7 +20,8 @@ from navarena.scenes.scene import Room
 from navarena.simulation.body import Camera
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.corruption_checks import require_applicable
+from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import require_applicable, require_observed
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.protocols.object_nav import ObjectNavHabitat2020
 from navarena.tasks.vector_env import NavigationVectorEnv
@@ -384,3 +385,40 @@ def test_what_makes_sense_is_let_through():
     require_applicable(Blind(), ("odometry_noise", "speckle_noise"), ("odometry", "rgb"))
     require_applicable(SmallPointNav(), ("localisation_noise",))  # the goal derives from the pose
     require_applicable(ObjectNavHabitat2020(), ("localisation_noise", "motor_failure", "metres"))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "corruption", "sensors", "needed"),
+    [
+        ("pointnav-v1", "spatter:5", ("depth", "pointgoal_with_gps_compass"), "a sensor of colour images"),
+        ("pointnav-v1", "redwood_depth", ("rgb", "pointgoal_with_gps_compass"), "a sensor of depth"),
+        ("pointnav-v1", "latency:2", ("pointgoal_with_gps_compass",), "a sensor of images"),
+        ("objectnav-habitat2020-v1", "spatter:5", ("occupancy_map", "objectgoal"), "a sensor of colour"),
+        ("objectnav-habitat2020-v1", "localisation_noise:2", ("depth", "objectgoal"), "a sensor of gps"),
+        ("objectnav-habitat2020-v1", "localisation_noise:2", ("occupancy_map",), "a sensor of gps"),
+        ("goat-v1", "goal_image_noise:2", ("rgb", "objectgoal"), "goals given by image"),
+    ],
+)
+def test_agents_must_observe_what_is_corrupted(protocol, corruption, sensors, needed):
+    """The protocol offers what is corrupted, but the agent does not use it."""
+    task = get_task(protocol)
+    require_applicable(task, (corruption,))
+    with pytest.raises(
+        InputError, match=f"expected an agent with {needed}.* got mole, which observes {sensors[0]}"
+    ):
+        require_observed(task, "mole", (corruption,), sensors)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "corruption", "sensors"),
+    [
+        ("pointnav-v1", "motion_drift", ("depth",)),  # how it moves, it notices
+        ("pointnav-v1", "spatter:5", ()),  # all of the protocol
+        ("pointnav-v1", "localisation_noise:2", ("pointgoal_with_gps_compass",)),
+        ("objectnav-habitat2020-v1", "redwood_depth", ("occupancy_map",)),  # drawn from depth
+        ("objectnav-habitat2020-v1+poses=estimated", "localisation_noise:2", ("occupancy_map",)),
+        ("objectnav-habitat2020-v1+poses=odometry", "redwood_depth", ("gps", "objectgoal")),
+    ],
+)
+def test_what_agents_notice_is_let_through(protocol, corruption, sensors):
+    require_observed(get_task(protocol), "mole", (corruption,), sensors)

@@ -57,6 +57,28 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
             )
 
 
+def require_observed(task: TaskRules, agent: str, corruptions: Sequence[str], sensors: Sequence[str]) -> None:
+    """Check that an agent notices each of `corruptions`, in its observations or in how its body moves.
+
+    Args:
+        task: the protocol.
+        agent: its name.
+        corruptions: each as find_corruption reads it; those of the protocol are not asked for.
+        sensors: names of the observations that it uses; none for all of the protocol.
+
+    Raises UnknownNameError for unknown corruptions, and InputError for one that it cannot notice.
+    """
+    if not isinstance(task, Task) or not sensors:
+        return
+    for text, corruption in join_corruptions((), corruptions).items():
+        needed = _missing(task, corruption, sensors)
+        if needed:
+            raise InputError(
+                f"expected an agent with {needed} for the corruption {text!r}, got {agent}, which observes "
+                f"{', '.join(sensors)}; leave it out, or run a --suite, which marks such rows"
+            )
+
+
 def keep_applicable(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
     """The applicable ones of `corruptions`; arguments as in require_applicable."""
     names = list(dict.fromkeys((*task.sensors, *sensors)))
@@ -91,21 +113,25 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
 
 
 def _channels(task: Task, names: Sequence[str]) -> set[str]:
-    """Channels of the cameras that sensors read."""
-    sources = [
-        source
-        for name in names
-        if find_goal_sensor(name, task.make_sensor) is None
-        for source in find_sources(task.embodiment, name, task.make_sensor)
-    ]
-    return {one.sensor.channel for one in sources if isinstance(one.sensor, ImageSensor)}
+    """Channels of the cameras that sensors read, or that maps are drawn from."""
+    found: set[str] = set()
+    for name in names:
+        sensor = find_goal_sensor(name, task.make_sensor)
+        if sensor is not None:
+            found.update(sensor.channels)
+            continue
+        sources = find_sources(task.embodiment, name, task.make_sensor)
+        found.update(one.sensor.channel for one in sources if isinstance(one.sensor, ImageSensor))
+    if task.images.poses == "odometry" and {"gps", "compass"} & _senses(task, names):
+        found.add("depth")
+    return found
 
 
 def _senses(task: Task, names: Sequence[str]) -> set[str]:
     """Sensors of the pose that are read, or from which others derive, as maps at estimated poses do."""
     goals = [one for name in names if (one := find_goal_sensor(name, task.make_sensor)) is not None]
     found = {source for sensor in goals for source in sensor.follows} | set(names)
-    is_mapped = task.images.poses == "estimated" and any(sensor.is_map for sensor in goals)
+    is_mapped = task.images.poses is not None and any(sensor.is_map for sensor in goals)
     return found | {"gps", "compass"} if is_mapped else found
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from navarena.agents.declaration import name_of
+from navarena.agents.loading import declare_agent
 from navarena.cli.console import Console, count_of
 from navarena.cli.runs.evaluate import Evaluate
 from navarena.cli.runs.suites import run_suite
@@ -24,6 +26,8 @@ from navarena.reports.comparison import variance_table
 from navarena.reports.rerun_file import require_recording
 from navarena.reports.runs.page import is_current
 from navarena.reports.tables import metric_notes
+from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import require_observed
 
 if TYPE_CHECKING:
     from navarena.web.viewer.hub import Hub
@@ -62,6 +66,8 @@ def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
         return run_suite(
             console, settings, flags.suite, lambda one: _run_once(console, flags, one, hub)[0], flags.json
         )
+    if settings.corrupt:
+        _require_observed(settings)
     repeats = repeat_settings(settings, flags.repeat, flags.redraw)
     runs = [_run_once(console, flags, one, hub) for one in repeats]
     evaluation, report = runs[0]
@@ -77,6 +83,14 @@ def _run_all(console: Console, flags: Evaluate, hub: "Hub | None") -> int:
     variance = {name: asdict(one) | {"agent_share": one.agent_share} for name, one in splits.items()}
     console.result(document | {"repeats": folders, "variance": variance})
     return int(any(one.is_broken for one, _ in runs))
+
+
+def _require_observed(settings: EvaluationSettings) -> None:
+    """Raises InputError for a corruption that the agent does not notice."""
+    task = get_task(settings.protocol)
+    sensors = declare_agent(settings.agent, task, settings.episode_seconds).sensors
+    chosen = [one for text in settings.corrupt for one in text.split(",")]
+    require_observed(task, name_of(settings.agent), chosen, sensors)
 
 
 def _run_once(

@@ -11,9 +11,10 @@ learn action prediction (AP) beside, so that they can adapt (`?adapt=ap`).
 
 from dataclasses import replace
 
-from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings
+from navarena.learning.auxiliaries.settings import CLASSES, INVERSE_DYNAMICS, AugmentationSettings
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.networks.encoder_settings import EncoderSettings
+from navarena.learning.recipes.objectnav import SEARCH, SEARCH_POLICY
 from navarena.learning.recipes.pointnav import POINTNAV_DAGGER_SMALL, POINTNAV_SMALL
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
@@ -156,12 +157,23 @@ POINTNAV_RGB_FINETUNE = replace(
 )
 """The recipe `robustnav-pointnav-rgb-finetune`."""
 
-OBJECTNAV_SEMANTIC_SMALL = replace(
-    POINTNAV_RGB_DAGGER,
-    description="RobustNav's ObjectNav from depth and predicted classes ($NAVARENA_SEGMENTER) by DAgger",
+OBJECTNAV_RGB_DAGGER = Recipe(
+    description="RobustNav's ObjectNav from colours: DAgger from shortest paths",
     protocol="robustnav-objectnav-v1",
-    sensors=("depth", "semantic_predicted", "objectgoal"),
-    frames=280_000,
-    core_hours=0.8,
+    sensors=("rgb", "objectgoal"),
+    targets=("goal_mask", CLASSES),
+    method=SEARCH,
+    image_size=(60, 80),
+    policy=SEARCH_POLICY,
+    precision="auto",
+    frames=600_000,
+    core_hours=0.4,
 )
-"""The recipe `robustnav-objectnav-semantic-small`."""
+"""The recipe `robustnav-objectnav-rgb-dagger-small`."""
+
+OBJECTNAV_RGBD_DAGGER = replace(
+    OBJECTNAV_RGB_DAGGER,
+    description="RobustNav's ObjectNav from RGB-D: DAgger from shortest paths",
+    sensors=("rgb", "depth", "objectgoal"),
+)
+"""The recipe `robustnav-objectnav-rgbd-dagger-small`."""
