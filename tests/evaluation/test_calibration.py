@@ -156,3 +156,34 @@ def test_privileged_sensors_are_refused(mesh, tmp_path):
         InputError, match="show no more than observations of the protocol, got position; leave"
     ):
         evaluate(settings(mesh, tmp_path, agent="evaluation.test_calibration:Peeper"))
+
+
+def test_few_steps_reach_every_scene(tmp_path):
+    """Sixteen environments in four scenes, from the first step on."""
+    scenes = [f"robothor-like-v1/val/{number:05}" for number in range(4)]
+    for name, size in (("own", 20), ("evaluated", 1)):
+        save_episodes(
+            make_episodes("pointnav-v1", scenes, size, name=name, split=name), tmp_path / f"{name}.json"
+        )
+    for given in (None, str(tmp_path / "own.json")):
+        benchmark = open_benchmark(
+            settings(str(tmp_path / "evaluated.json"), tmp_path, calibration_episodes=given, corrupt=())
+        )
+        episodes = benchmark.setup.calibration.episodes
+        assert [one.scene_id for one in episodes[:8]] == scenes * 2
+        assert len(set(episodes)) == (4 * PER_SCENE if given is None else 80), "all of them, each once"
+
+
+def test_too_few_steps_for_all_scenes_are_refused(tmp_path):
+    """17 scenes: one of the 16 environments must end an episode of at most 500 actions first."""
+    scenes = [f"houses-v0/val/{number:05}" for number in range(17)]
+    save_episodes(make_episodes("pointnav-v1", scenes, 1, name="many", split="many"), tmp_path / "many.json")
+    for steps, is_enough in ((16 * 500, False), (16 * 500 + 1, True)):
+        asked = settings(
+            str(tmp_path / "many.json"), tmp_path, calibration_steps=steps, episodes=17, corrupt=()
+        )
+        if is_enough:
+            assert open_benchmark(asked).setup.calibration.steps == steps
+        else:
+            with pytest.raises(InputError, match="expected more than 8000 calibration steps.* 17 scenes"):
+                open_benchmark(asked)

@@ -4,6 +4,7 @@ After RobustNav (Chattopadhyay et al. 2021, section 3.3): a fixed number of step
 evaluation, under its corruptions, in other episodes, without rewards and without any sign of success.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ class Calibration:
 
     Attributes:
         steps: that it may take, over all environments together.
-        episodes: in which; none of them is evaluated.
+        episodes: in which, all scenes in turn; none of them is evaluated.
     """
 
     steps: int
@@ -62,13 +63,21 @@ def plan_calibration(
         given: episodes to adapt in, such as RobustNav's own; those in scenes of the evaluation are used. None
             for generated ones, which share no random stream with those evaluated.
 
-    Raises InputError for given episodes none of which is in a scene of the evaluation, or one of which is
-    evaluated.
+    Raises InputError for fewer steps than may be needed to reach each scene, and for given episodes none of
+    which is in a scene of the evaluation, or one of which is evaluated.
     """
     scenes = {episode.scene_id for episode in evaluated}
+    later = -(-len(scenes) // SLOTS) - 1  # whole episodes of each environment before the last scenes begin
+    needed = later * SLOTS * task.max_steps
+    if steps <= needed:
+        raise InputError(
+            f"expected more than {needed} calibration steps, so that it comes to each of {len(scenes)} "
+            f"scenes ({SLOTS} environments, {task.max_steps} actions an episode), got {steps}; or evaluate "
+            "in fewer scenes"
+        )
     if given is None:
         dataset = make_episodes(task.protocol_id, sorted(scenes), PER_SCENE, name=NAME, split=NAME)
-        return Calibration(steps, tuple(dataset.episodes))
+        return Calibration(steps, _in_turn(dataset.episodes))
     own = tuple(episode for episode in given.episodes if episode.scene_id in scenes)
     if not own:
         elsewhere = next((episode.scene_id for episode in given.episodes), "none at all")
@@ -83,7 +92,17 @@ def plan_calibration(
             f"expected calibration episodes that are not evaluated, got {twice.episode_id!r} of "
             f"{given.name}; choose another file for --calibration-episodes"
         )
-    return Calibration(steps, own)
+    return Calibration(steps, _in_turn(own))
+
+
+def _in_turn(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    """The first episode of each scene, then the second of each, and so on: few steps reach every scene."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for episode in episodes:
+        turns.append(seen[episode.scene_id])
+        seen[episode.scene_id] += 1
+    return tuple(episodes[place] for place in sorted(range(len(episodes)), key=turns.__getitem__))
 
 
 def _what(episode: Episode) -> tuple[str, Position, float, Goal]:
