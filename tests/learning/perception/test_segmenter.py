@@ -278,8 +278,15 @@ def test_the_commands_train_and_score(tmp_path, monkeypatch, capsys):
     from navarena.learning.perception import evaluation, images
 
     monkeypatch.setattr(images, "load_images", lambda settings, split, number, seed: make_images(number))
-    monkeypatch.setattr(evaluation, "load_images", lambda settings, split, number: make_images(number + 9))
+    scored = set()
+
+    def load(settings, split, number):
+        scored.add((settings.scenes, split))
+        return make_images(number + 9)
+
+    monkeypatch.setattr(evaluation, "load_images", load)
     settings = ("images.vocabulary=gibson", "images.size=32,32", "images.houses=2", "batch=8")
+    settings += ("images.scenes=robothor-like-v1",)
     flags = [word for one in settings for word in ("--set", one)]
     out = str(tmp_path / "it")
     assert (
@@ -290,6 +297,7 @@ def test_the_commands_train_and_score(tmp_path, monkeypatch, capsys):
     assert main(["segmenter", "score", out, "--houses", "2", "--images", "8", "--json", "--quiet"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert len(document["classes"]) == 10 and 0 <= document["mean_iou"] <= 1
+    assert scored == {("robothor-like-v1", "val")}, "the scenes that it learned from"
     assert main(["segmenter", "score", out, "--split", "train"]) == 2
     assert "has not learned from" in capsys.readouterr().err
 

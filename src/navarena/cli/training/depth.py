@@ -41,7 +41,7 @@ class DepthErrors:
         with console.progress(self.houses, "predicting depth", lambda: "", self.quiet) as shown:
             score = score_depth(predictor, settings, self.split, shown.advance)
         number, info = self.houses * self.images, predictor.info
-        title = f"{self.folder}: {info.frames} frames, {number} images of {self.split}"
+        title = f"{self.folder}: {info.frames} frames, {number} images of {settings.scenes}/{self.split}"
         columns = ("mean relative error", "share within a ratio of 1.25", "mean error, metres")
         console.table(title, columns, [(score.relative, score.close, score.metres)])
         document = {"folder": str(self.folder), "frames": info.frames, "protocol": info.protocol}

@@ -45,7 +45,9 @@ class SegmenterScore:
         scores = score_classes(confusions, labeller.classes)
         mean, accuracy = mean_iou(scores), float(confusions.trace() / confusions.sum())
         images = settings.houses * settings.images
-        title = f"{self.folder}: {labeller.info.frames} frames, {images} images of {self.split}"
+        title = (
+            f"{self.folder}: {labeller.info.frames} frames, {images} images of {settings.scenes}/{self.split}"
+        )
         rows = [(one.name, one.iou, one.recall, one.share) for one in scores]
         console.table(title, ("class", "iou", "recall", "share"), [*rows, ("mean", mean, None, None)])
         console.text(f"mean iou {mean:.3f}, {100 * accuracy:.1f} % of the pixels right")

@@ -8,7 +8,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthPredictor
 from navarena.learning.inputs import resize_nearest
-from navarena.learning.perception.houses import require_unseen
+from navarena.learning.perception.houses import learned_scenes, require_unseen
 from navarena.learning.perception.images import load_images
 from navarena.learning.perception.settings import ImageSettings
 
@@ -34,10 +34,16 @@ class DepthScore:
 
 
 def score_settings(predictor: DepthPredictor, houses: int = 40, images: int = 25) -> ImageSettings:
-    """Settings of a score: images as in training. Raises InputError for numbers below 1."""
+    """Settings of a score: images of the scenes of training. Raises InputError for numbers below 1."""
     info = predictor.info
-    cameras = (info.protocol,)
-    return ImageSettings(cameras=cameras, size=info.size, houses=houses, images=images, tilts=(0.0,))
+    return ImageSettings(
+        cameras=(info.protocol,),
+        size=info.size,
+        scenes=learned_scenes(info.recipe),
+        houses=houses,
+        images=images,
+        tilts=(0.0,),
+    )
 
 
 def score_depth(

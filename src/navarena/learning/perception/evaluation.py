@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from navarena.core.errors import InputError
-from navarena.learning.perception.houses import require_unseen
+from navarena.learning.perception.houses import learned_scenes, require_unseen
 from navarena.learning.perception.images import load_images
 from navarena.learning.perception.labelling import SegmenterLabeller
 from navarena.learning.perception.scoring import count_confusions
@@ -17,14 +17,20 @@ from navarena.mapping.vocabularies import class_names
 def make_score_settings(
     labeller: SegmenterLabeller, protocol: str | None = None, houses: int = 40, images: int = 25
 ) -> ImageSettings:
-    """Settings of a segmenter's score: images as in training, with the camera of `protocol` or its own.
+    """Settings of a segmenter's score: images of the scenes of its training, with the camera of `protocol` or
+    its own.
 
     Raises InputError for numbers below 1.
     """
     info = labeller.info
     chosen = info.protocol if protocol is None else protocol
     return ImageSettings(
-        vocabulary=info.vocabulary, cameras=(chosen,), size=info.size, houses=houses, images=images
+        vocabulary=info.vocabulary,
+        cameras=(chosen,),
+        size=info.size,
+        scenes=learned_scenes(info.recipe),
+        houses=houses,
+        images=images,
     )
 
 
