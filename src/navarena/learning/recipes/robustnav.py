@@ -11,10 +11,9 @@ learn action prediction (AP) beside, so that they can adapt (`?adapt=ap`).
 
 from dataclasses import replace
 
-from navarena.learning.auxiliaries.settings import CLASSES, INVERSE_DYNAMICS, AugmentationSettings
+from navarena.learning.auxiliaries.settings import INVERSE_DYNAMICS, AugmentationSettings
 from navarena.learning.checkpoints.selection import TrainingEvaluationSettings
 from navarena.learning.networks.encoder_settings import EncoderSettings
-from navarena.learning.recipes.objectnav import SEARCH, SEARCH_POLICY, SEARCH_PPO
 from navarena.learning.recipes.pointnav import POINTNAV_DAGGER_SMALL, POINTNAV_SMALL
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
@@ -156,44 +155,3 @@ POINTNAV_RGB_FINETUNE = replace(
     core_hours=0.4,
 )
 """The recipe `robustnav-pointnav-rgb-finetune`."""
-
-OBJECTNAV_RGB_DAGGER = Recipe(
-    description="RobustNav's ObjectNav from colours: DAgger",
-    protocol="robustnav-objectnav-v1",
-    sensors=("rgb", "objectgoal"),
-    targets=("goal_mask", CLASSES),
-    method=SEARCH,
-    image_size=(60, 80),
-    policy=SEARCH_POLICY,
-    precision="auto",
-    frames=400_000,
-    core_hours=0.4,
-)
-"""The recipe `robustnav-objectnav-rgb-dagger-small`."""
-
-OBJECTNAV_RGBD_DAGGER = replace(
-    OBJECTNAV_RGB_DAGGER,
-    description="RobustNav's ObjectNav from RGB-D: DAgger",
-    sensors=("rgb", "depth", "objectgoal"),
-)
-"""The recipe `robustnav-objectnav-rgbd-dagger-small`."""
-
-
-def _reinforce_search(first: str, imitated: Recipe) -> Recipe:
-    """The recipe that continues `imitated`, called `first`, with PPO."""
-    return replace(
-        imitated,
-        description=f"{imitated.description.partition(':')[0]}: {first}, then PPO",
-        first=first,
-        method=SEARCH_PPO,
-        steps=64,
-        frames=1_000_000,
-        core_hours=0.8,
-    )
-
-
-OBJECTNAV_RGB_SMALL = _reinforce_search("robustnav-objectnav-rgb-dagger-small", OBJECTNAV_RGB_DAGGER)
-"""The recipe `robustnav-objectnav-rgb-small`."""
-
-OBJECTNAV_RGBD_SMALL = _reinforce_search("robustnav-objectnav-rgbd-dagger-small", OBJECTNAV_RGBD_DAGGER)
-"""The recipe `robustnav-objectnav-rgbd-small`."""
