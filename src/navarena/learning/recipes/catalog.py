@@ -114,6 +114,7 @@ RECIPES = Registry(
         "segmenter-goat-small": "navarena.learning.recipes.perception:SEGMENTER_GOAT",
         "segmenter-habitat2020-small": "navarena.learning.recipes.perception:SEGMENTER_HABITAT2020",
         "segmenter-paper": "navarena.learning.recipes.perception:SEGMENTER_PAPER",
+        "segmenter-robothor-small": "navarena.learning.recipes.perception:SEGMENTER_ROBOTHOR",
         "segmenter-small": "navarena.learning.recipes.perception:SEGMENTER_SMALL",
         "segmenter-smoke": "navarena.learning.recipes.perception:SEGMENTER_SMOKE",
         "tour-cma-small": "navarena.learning.recipes.instructions:TOUR_CMA_SMALL",

@@ -52,6 +52,26 @@ SEGMENTER_HABITAT2020 = replace(
 )
 """The recipe `segmenter-habitat2020-small`, for `frontier-segmenter`."""
 
+SEGMENTER_ROBOTHOR = replace(
+    SEGMENTER_SMALL,
+    description="the 12 goals of RoboTHOR through RobustNav's camera; 15,000 images of 60 apartments",
+    protocol="robustnav-objectnav-v1",
+    images=ImageSettings(
+        vocabulary="robothor",
+        cameras=("robustnav-objectnav-v1",),
+        size=(96, 128),
+        scenes="robothor-like-v1",
+        houses=60,
+        images=250,
+        # goals are small: with 4 and 0.01, as elsewhere, no alarm clock, apple or mug was ever found
+        candidates=8,
+        min_share=0.002,
+    ),
+    frames=160_000,
+    core_hours=0.3,
+)
+"""The recipe `segmenter-robothor-small`, for `frontier-segmenter`."""
+
 SEGMENTER_GOAT = replace(
     SEGMENTER_SMALL,
     description="157 names of GOAT-Bench through its own camera; 15,000 small images of 150 houses",
