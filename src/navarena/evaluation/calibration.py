@@ -71,9 +71,9 @@ def plan_calibration(
     needed = later * SLOTS * task.max_steps
     if steps <= needed:
         raise InputError(
-            f"expected more than {needed} calibration steps, so that it comes to each of {len(scenes)} "
-            f"scenes ({SLOTS} environments, {task.max_steps} actions an episode), got {steps}; or evaluate "
-            "in fewer scenes"
+            f"expected more than {needed} calibration steps, so that the agent comes to each of "
+            f"{len(scenes)} scenes ({SLOTS} environments, {task.max_steps} actions an episode), got {steps}; "
+            "or evaluate in fewer scenes"
         )
     if given is None:
         dataset = make_episodes(task.protocol_id, sorted(scenes), PER_SCENE, name=NAME, split=NAME)
