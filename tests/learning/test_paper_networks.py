@@ -21,6 +21,7 @@ from navarena.learning.networks.normaliser import RunningNormaliser  # noqa: E40
 from navarena.learning.networks.resnet import ResNet, shrink  # noqa: E402
 from navarena.learning.networks.tiled_encoder import TiledGoalEncoder  # noqa: E402
 from navarena.learning.networks.trunks import load_trunk, rename_torchvision  # noqa: E402
+from navarena.learning.perception.lite0 import FrozenTrunk, Lite0  # noqa: E402
 from navarena.learning.policy import RecurrentPolicy  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
 from navarena.learning.storage import Fragment  # noqa: E402
@@ -136,6 +137,34 @@ def test_each_frozen_trunk_takes_its_own_file_alone(tmp_path):
         for other in files.keys() - {images}:
             with pytest.raises(FileError, match="expected other weights in"):
                 load_trunk(policy, replace(settings, trunk=str(tmp_path / other)))
+
+
+def test_a_policy_sees_by_lite0_what_its_trunk_sees(tmp_path):
+    """Normalisations folded, the head left out; the scaling of the trunk that reads bytes."""
+    torch.manual_seed(3)
+    network = Lite0()
+    for name, value in network.named_buffers():  # so that folding has something to do
+        if name.endswith("running_mean"):
+            value.normal_(std=0.1)
+        if name.endswith("running_var"):
+            value.uniform_(0.5, 2.0)
+    settings = EncoderSettings(images="frozen_lite0", numbers="embedded", trunk=str(tmp_path / "lite0.pth"))
+    torch.save(network.state_dict(), settings.trunk)
+    inputs = (InputSpec("rgb", (70, 100, 3), "uint8"), InputSpec("gps", (2,), "float32"))
+    policy = RecurrentPolicy(inputs, 4, PolicySettings(hidden=8, number_features=4, encoder=settings))
+    load_trunk(policy, settings)
+    seen = random_observations(inputs, 2)
+    (frozen,) = policy.encoder.see_frozen(seen).values()
+    expected = FrozenTrunk(network.state_dict()).encode(seen["rgb"].numpy(), "map")
+    assert frozen.shape == (2, 320, 3, 4) and policy.encoder(seen).shape == (2, policy.encoder.features)
+    scale = float(np.abs(expected).mean())
+    assert scale > 0
+    shown = frozen.permute(0, 2, 3, 1).numpy()
+    np.testing.assert_allclose(shown, expected, rtol=2e-3, atol=0.01 * scale)
+    assert not any(one.requires_grad for one in policy.encoder.trunk.parameters())
+    torch.save({"conv1.weight": torch.zeros(1)}, settings.trunk)
+    with pytest.raises(FileError, match="expected other weights in .*lite0.pth.*EfficientNet-Lite0"):
+        load_trunk(policy, settings)
 
 
 def count_resnet50(channels, planes, compressed_to, features):

@@ -21,10 +21,10 @@ class EncoderSettings:
             averaging, and a convolution compresses the outcome. "frozen_resnet18": RobustNav's, an ImageNet
             network that is not trained, whose map of features is compressed and joined with the goal at every
             place, for colour and depth each. "frozen_resnet50" and "frozen_clip_resnet50": the same behind a
-            larger ImageNet network, and behind CLIP's, as EmbCLIP has it. "clip_resnet50": GOAT-Bench's,
-            CLIP's network of colours, which is not trained, beside the goal as a vector. "grounding": four
-            convolutions, whose features are compared with the goal place by place; the auxiliary loss
-            `goal_mask` teaches where it is.
+            larger ImageNet network, behind CLIP's, as EmbCLIP has it, and "frozen_lite0" behind
+            EfficientNet-Lite0. "clip_resnet50": GOAT-Bench's, CLIP's network of colours, which is not
+            trained, beside the goal as a vector. "grounding": four convolutions, whose features are compared
+            with the goal place by place; the auxiliary loss `goal_mask` teaches where it is.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
         base_planes: of a ResNet that is trained: channels after its first convolution; even, from 16 on,
@@ -44,7 +44,8 @@ class EncoderSettings:
         spare_categories: rows of the tables of goals beyond the goals that there are; multiON's agents
             with oracle maps have one.
         trunk: file with the weights of the frozen network, as torchvision stores them (of CLIP as
-            CLIP does), or "random"; read when a training begins, and part of its checkpoint from then on.
+            CLIP does), or "random"; read when a training begins, and part of its checkpoint from then on. Of
+            Lite0 those of its package where it is empty.
         goals: of goals as vectors. "raw": of the length that their network gives them, by which texts and
             images may be told apart. "unit": every one as long as the root of its numbers.
 
@@ -65,6 +66,7 @@ class EncoderSettings:
         "frozen_resnet18",
         "frozen_resnet50",
         "frozen_clip_resnet50",
+        "frozen_lite0",
         "clip_resnet50",
         "grounding",
     ] = "small"

@@ -10,6 +10,8 @@ from navarena.learning.networks.clip_resnet import ClipResNet, shrink_clip
 from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
 from navarena.learning.networks.encoders import Encoder, name_frozen
 from navarena.learning.networks.resnet import ResNet, shrink
+from navarena.learning.perception import lite0
+from navarena.learning.perception.lite0 import Lite0Map
 from navarena.learning.tensors import Tensor, Tree, torch
 
 TRUNK_ROWS = 32
@@ -45,6 +47,7 @@ TILED_TRUNKS: Mapping[str, TiledTrunk] = {
         lambda: ResNet(3, 64, 50, "batch"), shrink, (COLOUR_MEAN, COLOUR_DEVIATION)
     ),
     "frozen_clip_resnet50": TiledTrunk(ClipResNet, shrink_clip, (clip_resnet.MEAN, clip_resnet.DEVIATION)),
+    "frozen_lite0": TiledTrunk(Lite0Map, shrink, (lite0.MEAN, lite0.DEVIATION)),
 }
 """`images` of EncoderSettings -> the frozen network."""
 

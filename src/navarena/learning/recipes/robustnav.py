@@ -76,6 +76,22 @@ POINTNAV_RGB_DAGGER = Recipe(
 )
 """The recipe `robustnav-pointnav-rgb-dagger-small`."""
 
+POINTNAV_RGB_LITE0 = replace(
+    POINTNAV_RGB_DAGGER,
+    description="RobustNav's network of colours behind frozen EfficientNet-Lite0, with AP: DAgger",
+    image_size=(96, 128),
+    policy=PolicySettings(
+        hidden=256,
+        number_features=32,
+        temperature=0.5,
+        encoder=EncoderSettings(images="frozen_lite0", numbers="embedded"),
+    ),
+    precision="float32",
+    frames=300_000,
+    core_hours=0.4,
+)
+"""The recipe `robustnav-pointnav-rgb-lite0-small`, which needs the extra `trunk`."""
+
 POINTNAV_RGBD_DAGGER = replace(
     POINTNAV_RGB_DAGGER,
     description="RobustNav's PointNav from RGB-D, with AP: DAgger",
