@@ -109,10 +109,23 @@ def test_given_episodes_are_adapted_in(mesh, tmp_path):
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
         open_benchmark(both)
     elsewhere = settings(mesh, tmp_path, calibration_episodes=str(file), dataset=None, episodes=2)
-    with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
+    with pytest.raises(InputError, match="expected calibration episodes in each of the 1 scenes"):
         open_benchmark(elsewhere)
     with pytest.raises(InputError, match="add --calibration-steps N"):
         settings(mesh, tmp_path, calibration_episodes=str(file), calibration_steps=None)
+
+
+def test_given_episodes_that_lack_a_scene_are_refused(mesh, tmp_path):
+    """An agent would meet the corruptions of that scene unprepared, and nothing would say so."""
+    other = tmp_path / "other.obj"
+    shutil.copy(mesh, other)
+    for name, scenes in (("both", [mesh, str(other)]), ("one", [mesh])):
+        save_episodes(
+            make_episodes("pointnav-v1", scenes, 3, name=name, split=name), tmp_path / f"{name}.json"
+        )
+    files = {"dataset": str(tmp_path / "both.json"), "calibration_episodes": str(tmp_path / "one.json")}
+    with pytest.raises(InputError, match="2 scenes of the evaluation, got in one none in 1"):
+        open_benchmark(settings(mesh, tmp_path, **files))
 
 
 def test_a_run_with_given_episodes_is_replayed_from_anywhere(mesh, tmp_path, monkeypatch):
@@ -139,7 +152,7 @@ def test_folders_do_not_hide_sets_and_splits(tmp_path, monkeypatch):
 def test_a_split_is_adapted_in(tmp_path):
     """By its name: test has other episodes in other houses, mini the very ones that are evaluated."""
     evaluated = {"dataset": "houses-v1", "split": "val", "episodes": 2, "corrupt": ()}
-    with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
+    with pytest.raises(InputError, match="expected calibration episodes in each of the 1 scenes"):
         open_benchmark(settings(None, tmp_path, calibration_episodes="test", **evaluated))
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
         open_benchmark(settings(None, tmp_path, calibration_episodes="mini", **evaluated))

@@ -79,7 +79,7 @@ def test_drops_and_behaviour(columns, suite: Path) -> None:  # noqa: F811
     clean = np.mean([values(suite / "a" / name, "success") for name in ("clean", "clean-again")])
     drift = values(suite / "drift", "success").mean()
     assert drift < clean and drops.rows[3][0] == "motion_drift"
-    assert drops.rows[3][1] == f"{100 * (drift - clean):.1f} %"
+    assert drops.rows[3][1] == f"{100 * (drift - clean):.1f} points"
     assert drops.rows[3][3] == "40"
     assert drops.rows[3][4] == f"{100 * (1 - drift / clean):.1f} %"
     along_tours = drop_table(replace(one, metrics=("t_ndtw", *one.metrics)))

@@ -11,6 +11,7 @@ from navarena.metrics.statistics import TOO_FEW, Estimate
 from navarena.reports.tables import (
     broken_table,
     failure_table,
+    format_difference,
     format_estimate,
     format_interval,
     format_value,
@@ -43,6 +44,11 @@ def test_formats():
     assert format_value(get_metric("spl"), -1e-17) == "0.000", "rounding leaves no sign"
     assert format_interval(get_metric("success"), Estimate(0.2, 0.1, 0.25, 9)) == "10.0 % to 25.0 %"
     assert format_interval(get_metric("success"), Estimate(0.2, None, None, 9)) == "–"
+    drop = Estimate(-0.207, -0.357, 0.0001, 9)
+    assert format_difference(get_metric("success"), -0.207) == "-20.7 points", "per cent would be of a mean"
+    assert format_difference(get_metric("spl"), -0.207) == "-0.207"
+    assert format_difference(get_metric("success"), None) == "–"
+    assert format_interval(get_metric("success"), drop, format_difference) == "-35.7 points to 0.0 points"
     few = Estimate(0.2, None, None, 1_010, 10, TOO_FEW)
     assert format_interval(get_metric("success"), few) == "n too small"
     assert format_estimate(get_metric("spl"), few) == "0.200 (n too small, n = 1,000 of 1,010)"

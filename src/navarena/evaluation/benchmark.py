@@ -238,16 +238,15 @@ def open_benchmark(
     declaration = UNDECLARED if declared is None else declared
     if needs_agent and declared is None:
         declaration = declare_agent(settings.agent, task, settings.episode_seconds)
-    chosen = [one for text in settings.corrupt for one in text.split(",")]
     if needs_agent:
-        require_applicable(task, chosen, declaration.sensors)
+        require_applicable(task, settings.corrupt, declaration.sensors)
     dataset = _load_dataset(task, settings) if given is None else given
     if settings.episodes is None and dataset.is_stream:
         raise InputError(
             f"expected --episodes N for a stream of {len(dataset):,} episodes, got none; or evaluate on val"
         )
     episodes = tuple(dataset.episodes[: settings.episodes])
-    corruptions = tuple(write_corruption(text) for text in chosen)
+    corruptions = tuple(write_corruption(text) for text in settings.corrupt)
     calibration_list = _load_calibration(task, settings)
     identity = _identify(task, settings, dataset, episodes, corruptions, calibration_list)
     if isinstance(task, Task):

@@ -63,8 +63,8 @@ def plan_calibration(
         given: episodes to adapt in, such as RobustNav's own; those in scenes of the evaluation are used. None
             for generated ones, which share no random stream with those evaluated.
 
-    Raises InputError for fewer steps than may be needed to reach each scene, and for given episodes none of
-    which is in a scene of the evaluation, or one of which is evaluated.
+    Raises InputError for fewer steps than may be needed to reach each scene, and for given episodes that lack
+    a scene of the evaluation, or one of which is evaluated.
     """
     scenes = {episode.scene_id for episode in evaluated}
     later = -(-len(scenes) // SLOTS) - 1  # whole episodes of each environment before the last scenes begin
@@ -79,11 +79,12 @@ def plan_calibration(
         dataset = make_episodes(task.protocol_id, sorted(scenes), PER_SCENE, name=NAME, split=NAME)
         return Calibration(steps, _in_turn(dataset.episodes))
     own = tuple(episode for episode in given.episodes if episode.scene_id in scenes)
-    if not own:
+    if lacking := scenes.difference(episode.scene_id for episode in own):
         elsewhere = next((episode.scene_id for episode in given.episodes), "none at all")
         raise InputError(
-            f"expected calibration episodes in scenes of the evaluation, such as {min(scenes)}, got none in "
-            f"{given.name} (only such as {elsewhere})"
+            f"expected calibration episodes in each of the {len(scenes)} scenes of the evaluation, got in "
+            f"{given.name} none in {len(lacking)} of them, such as {min(lacking)} (some in {elsewhere}); "
+            "choose another file for --calibration-episodes, or leave it out to generate them"
         )
     known = {_what(episode) for episode in evaluated}
     twice = next((episode for episode in own if _what(episode) in known), None)

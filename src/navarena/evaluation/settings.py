@@ -135,6 +135,7 @@ class EvaluationSettings:
             object.__setattr__(self, "out", Path(self.out).absolute())
         for one in fields(self):
             _require_type(one.name, one.type, getattr(self, one.name))
+        object.__setattr__(self, "corrupt", tuple(one for text in self.corrupt for one in text.split(",")))
         for name in ("episodes", "calibration_steps", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:

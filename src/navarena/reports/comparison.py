@@ -1,13 +1,20 @@
 """The tables of `navarena compare` and of repeated runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from navarena.evaluation.analyses.compare import Comparison
 from navarena.evaluation.analyses.contestants import Contestant
-from navarena.metrics.catalog import MACRO, get_metric
+from navarena.metrics.catalog import MACRO, Metric, get_metric
 from navarena.metrics.repetitions import VarianceSplit
 from navarena.metrics.statistics import Estimate
-from navarena.reports.tables import NO_VALUE, Table, format_count, format_interval, format_value
+from navarena.reports.tables import (
+    NO_VALUE,
+    Table,
+    format_count,
+    format_difference,
+    format_interval,
+    format_value,
+)
 
 SIGNIFICANT = 4
 """Decimals of a p value."""
@@ -71,7 +78,7 @@ def difference_table(comparison: Comparison) -> Table:
             (
                 get_metric(one.metric).title,
                 f"{one.label} - {first}",
-                *_cells(one.metric, result.difference),
+                *_cells(one.metric, result.difference, format_difference),
                 p_value,
                 result.p_method,
                 NO_VALUE if result.wins is None else " / ".join(str(count) for count in counts),
@@ -143,11 +150,13 @@ def variance_table(splits: Mapping[str, VarianceSplit]) -> Table:
     return Table(columns, tuple(rows), (False, *[True] * 7))
 
 
-def _cells(name: str, estimate: Estimate) -> tuple[str, str, str]:
-    """Mean, interval and n of an estimate."""
+def _cells(
+    name: str, estimate: Estimate, form: Callable[[Metric, float | None], str] = format_value
+) -> tuple[str, str, str]:
+    """Mean, interval and n of an estimate, whose values `form` writes."""
     metric = get_metric(name)
     return (
-        format_value(metric, estimate.mean),
-        format_interval(metric, estimate),
+        form(metric, estimate.mean),
+        format_interval(metric, estimate, form),
         format_count(estimate),
     )

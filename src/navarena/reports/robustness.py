@@ -25,9 +25,9 @@ from navarena.reports.tables import (
     NO_VALUE,
     Table,
     format_count,
+    format_difference,
     format_estimate,
     format_interval,
-    format_value,
 )
 
 REPORT_NAME = "robustness.html"
@@ -119,8 +119,8 @@ def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> lis
             continue
         drop = relative_drop(change)
         cells += [
-            format_value(metric, change.difference.mean),
-            format_interval(metric, change.difference),
+            format_difference(metric, change.difference.mean),
+            format_interval(metric, change.difference, format_difference),
             format_count(change.difference),
             NO_VALUE if drop is None else f"{100 * drop:.1f} %",
         ]

@@ -1,7 +1,7 @@
 """The tables of a report as text in rows and columns, for console and HTML."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from navarena.evaluation.analyses.breakdowns import Group
@@ -46,11 +46,28 @@ def format_value(metric: Metric, value: float | None) -> str:
     return f"{value:z.3f}" if metric.better == "higher" else f"{value:z.1f}"
 
 
-def format_interval(metric: Metric, estimate: Estimate | MetricSummary) -> str:
-    """An interval as text, such as "83.9 % to 99.4 %", or why there is none, such as "n too small"."""
+def format_difference(metric: Metric, value: float | None) -> str:
+    """The difference of two values as text: of rates in points, such as "-4.7 points", never in per cent."""
+    if value is None or not metric.is_binary or math.isinf(value):
+        return format_value(metric, value)
+    return f"{100 * value:z.1f} points"
+
+
+def format_interval(
+    metric: Metric,
+    estimate: Estimate | MetricSummary,
+    form: Callable[[Metric, float | None], str] = format_value,
+) -> str:
+    """An interval as text, such as "83.9 % to 99.4 %", or why there is none, such as "n too small".
+
+    Args:
+        metric: that was estimated.
+        estimate: with or without an interval.
+        form: what writes its ends: format_value, or format_difference where it is of a difference.
+    """
     if estimate.low is None or estimate.high is None:
         return why_missing(estimate.method) or NO_VALUE
-    return f"{format_value(metric, estimate.low)} to {format_value(metric, estimate.high)}"
+    return f"{form(metric, estimate.low)} to {form(metric, estimate.high)}"
 
 
 def format_count(estimate: Estimate | MetricSummary) -> str:

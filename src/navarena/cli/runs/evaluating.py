@@ -89,8 +89,7 @@ def _require_observed(settings: EvaluationSettings) -> None:
     """Raises InputError for a corruption that the agent does not notice."""
     task = get_task(settings.protocol)
     sensors = declare_agent(settings.agent, task, settings.episode_seconds).sensors
-    chosen = [one for text in settings.corrupt for one in text.split(",")]
-    require_observed(task, name_of(settings.agent), chosen, sensors)
+    require_observed(task, name_of(settings.agent), settings.corrupt, sensors)
 
 
 def _run_once(

@@ -117,7 +117,7 @@ def _has_severities(contestants: Contestants) -> bool:
     if not _has_clean(contestants):
         return False
     found = {one.records[0].corruptions for one in contestants}
-    parts = [text.partition(":") for text in found if "," not in text]
+    parts = [texts[0].partition(":") for texts in found if len(texts) == 1]
     graded = [name for name, _, severity in parts if severity.isdecimal()]
     return len(set(graded)) < len(graded)
 

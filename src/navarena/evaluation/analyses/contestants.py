@@ -158,7 +158,7 @@ def describe_rules(identity: str, free: Collection[str]) -> str:
 def rules_of(record: RunRecord) -> tuple[object, ...]:
     """Rules that all runs of one method share: episodes, options, and corruptions without their draws."""
     identity, options = Identity.of(record.identity), describe_rules(record.identity, ("corrupt",))
-    noise: tuple[str, ...] = (record.corruptions,) if record.corruptions else ()
+    noise = record.corruptions
     with suppress(UnknownNameError):  # a protocol of a package that is not installed here
         noise = find_noise(str(record.settings["protocol"]), noise)
     drawn = tuple(sorted(redraw_corruption(text, 0) for text in noise))

@@ -225,7 +225,7 @@ def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tu
         _require_subtasks(one)
     if clean.episode_keys != noisy.episode_keys:
         raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
-    noise = noisy.records[0].corruptions
+    noise = ", ".join(noisy.records[0].corruptions)
     rows: list[tuple[Cell, ...]] = []
     modalities = [one for one in MODALITIES if weigh_parts(clean.rows[0], f"{one}_success").any()]
     for modality in modalities:

@@ -159,7 +159,8 @@ def read_robustness(runs: Sequence[Path], metrics: Sequence[str] = ()) -> tuple[
     groups: dict[tuple[object, ...], dict[tuple[str, ...], list[Path]]] = {}
     for folder in runs:
         record = read_record(folder)
-        groups.setdefault(group_of(record), {}).setdefault(_corruptions_of(record), []).append(folder)
+        corruptions = tuple(redraw_corruption(one, 0) for one in record.corruptions)
+        groups.setdefault(group_of(record), {}).setdefault(corruptions, []).append(folder)
     return tuple(_read_group(folders, tuple(metrics)) for folders in groups.values())
 
 
@@ -168,11 +169,6 @@ def group_of(record: RunRecord) -> tuple[object, ...]:
     free = ("corrupt", "seed")
     settings = sorted((name, value) for name, value in record.settings.items() if value is not None)
     return tuple((name, value) for name, value in settings if name not in free)
-
-
-def _corruptions_of(record: RunRecord) -> tuple[str, ...]:
-    text = record.corruptions or None
-    return tuple(redraw_corruption(one, 0) for one in str(text).split(",")) if text else ()
 
 
 def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[str, ...]) -> Robustness:

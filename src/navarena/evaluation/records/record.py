@@ -86,10 +86,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return str(self.settings["agent"])
 
     @property
-    def corruptions(self) -> str:
-        """The corruptions that were chosen, separated by commas; empty for a clean run."""
+    def corruptions(self) -> tuple[str, ...]:
+        """The corruptions that were chosen; none for a clean run."""
         chosen = self.settings.get("corrupt") or ()
-        return chosen if isinstance(chosen, str) else ",".join(str(one) for one in tuple(chosen))  # type: ignore[arg-type]
+        texts = (chosen,) if isinstance(chosen, str) else tuple(chosen)  # type: ignore[arg-type]
+        return tuple(one for text in texts for one in text.split(","))  # earlier versions joined them
 
     @property
     def platform(self) -> tuple[str, ...]:

@@ -54,8 +54,7 @@ def find_noise(protocol: str, corrupt: Sequence[str]) -> tuple[str, ...]:
     Raises UnknownNameError and InputError for what is no protocol or corruption.
     """
     task = get_task(protocol)
-    chosen = [one for text in corrupt for one in text.split(",")]
-    return tuple(join_corruptions(task.corruptions if isinstance(task, Task) else (), chosen))
+    return tuple(join_corruptions(task.corruptions if isinstance(task, Task) else (), corrupt))
 
 
 def split_runs(runs: Sequence[Sequence[Row]], metrics: Sequence[str]) -> dict[str, VarianceSplit]:

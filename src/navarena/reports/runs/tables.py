@@ -151,7 +151,7 @@ def run_table(contestants: Sequence[Contestant]) -> Table:
 def label_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
     """The contestants with labels that differ: their corruptions, then a number behind equal ones."""
     labels = [one.label for one in contestants]
-    corruptions = [one.records[0].corruptions for one in contestants]
+    corruptions = [", ".join(one.records[0].corruptions) for one in contestants]
     named = [
         f"{label}, {corrupt}" if corrupt and labels.count(label) > 1 else label
         for label, corrupt in zip(labels, corruptions, strict=True)
