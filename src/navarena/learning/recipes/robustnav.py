@@ -144,7 +144,7 @@ POINTNAV_RGB_MIXTURE = replace(
     ),
     # corruptions of images count in pixels: of the protocol's images they are as strong as in an evaluation
     training_view=False,
-    core_hours=1.6,
+    core_hours=1.0,
 )
 """The recipe `robustnav-pointnav-rgb-mixture`."""
 
