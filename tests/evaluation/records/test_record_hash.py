@@ -28,3 +28,10 @@ def test_runs_from_before_agents_named_their_weights_keep_their_hash():
     named = msgspec.structs.replace(RECORD, model_sha256="0" * 64)
     both = msgspec.structs.replace(declared, model_sha256="0" * 64)
     assert len({hash_record(one) for one in (RECORD, declared, named, both)}) == 4
+
+
+def test_corruptions_of_runs_whose_settings_joined_them_are_several():
+    for chosen in ("spatter:5,motion_drift", ["spatter:5,motion_drift"], ["spatter:5", "motion_drift"]):
+        record = msgspec.structs.replace(RECORD, settings={"agent": "x", "seed": 0, "corrupt": chosen})
+        assert record.corruptions == ("spatter:5", "motion_drift")
+    assert RECORD.corruptions == ()

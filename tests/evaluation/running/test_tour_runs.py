@@ -264,6 +264,12 @@ def test_corruptions_are_a_tuple():
         settings.__post_init__()
 
 
+def test_corruptions_joined_by_commas_are_several():
+    joined = EvaluationSettings("pointnav-v1", corrupt=("lighting:3,spatter:2", "motion_drift"))
+    assert joined.corrupt == ("lighting:3", "spatter:2", "motion_drift")
+    assert joined == EvaluationSettings("pointnav-v1", corrupt=("lighting:3", "spatter:2", "motion_drift"))
+
+
 def call(capsys, *words):
     code = main([*map(str, words), "--json"])
     captured = capsys.readouterr()

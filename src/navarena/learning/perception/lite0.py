@@ -43,9 +43,12 @@ NORMS = {
 
 MAP_CHANNELS, POOLED = 320, 1280
 
-MEAN, DEVIATION = (127 / 255,) * 3, (128 / 255,) * 3
-"""Of colours of 0 to 1, as TensorFlow's lite variants scale them; with ImageNet's own a linear probe of
-classes in houses has a mean average precision of 53.0 % in the place of 55.1."""
+CENTRE, SPAN = 127.0, 128.0
+"""What is taken from bytes of colours, and what they are divided by, as in TensorFlow's lite variants; with
+ImageNet's own a linear probe of classes has a mean average precision of 53.0 % in the place of 55.1."""
+
+MEAN, DEVIATION = (CENTRE / 255,) * 3, (SPAN / 255,) * 3
+"""The same of colours of 0 to 1."""
 
 Layer = Literal["map", "pooled"]
 """Which features: the last stage's map at 1/32 of the image, or the pooled vector before the classifier."""
@@ -129,7 +132,7 @@ class Lite0(_nn.Module):  # type: ignore[misc, name-defined]
 
     def map(self, images: Tensor) -> Tensor:
         """(B, 320, H / 32, W / 32) float32 of `images` (B, H, W, 3) float32, bytes of sRGB."""
-        return self.run_stages(((images - 127.0) / 128.0).permute(0, 3, 1, 2))
+        return self.run_stages(((images - CENTRE) / SPAN).permute(0, 3, 1, 2))
 
     def run_stages(self, values: Tensor) -> Tensor:
         """(B, 320, H / 32, W / 32) float32 of scaled colours `values` (B, 3, H, W) float32."""

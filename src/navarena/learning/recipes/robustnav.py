@@ -80,10 +80,9 @@ POINTNAV_RGB_LITE0 = replace(
     POINTNAV_RGB_DAGGER,
     description="RobustNav's network of colours behind frozen EfficientNet-Lite0, with AP: DAgger",
     image_size=(96, 128),
-    policy=PolicySettings(
-        hidden=256,
+    policy=replace(
+        POINTNAV_RGB_DAGGER.policy,
         number_features=32,
-        temperature=0.5,
         encoder=EncoderSettings(images="frozen_lite0", numbers="embedded"),
     ),
     precision="float32",
