@@ -2,7 +2,8 @@
 
 A field has layers for heights over the floor. Each holds, cell by cell, how near the closest scanned point of
 that height lies: a byte, 255 at the point itself, falling as a Gaussian. What lies in another layer never
-attracts a point: a table's edge does not fit a wall.
+attracts a point: a table's edge does not fit a wall. What was looked through is kept beside it, for all
+heights together.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -78,6 +79,59 @@ def read_scan(
             points[count, 3] = layer
             count += 1
     return count
+
+
+@kernel
+def keep_seen(seen, points, count, pose, cell, margin, sideways):
+    """Move the points of a scan that lie where earlier scans looked to the front; return how many there are.
+
+    What a scan shows for the first time fits nowhere, and would draw it to where something is known. So a
+    point, seen from `pose`, counts only if earlier scans looked through both places beside it that are
+    `margin` metres nearer and `sideways` radians to either side. points (P, 4): see `read_scan`, of which
+    `count` are looked at; seen: (S, S) bool, see `mark_seen`.
+    """
+    cosine, sine = math.cos(pose[2]), math.sin(pose[2])
+    side = seen.shape[0]
+    kept = 0
+    for k in range(count):
+        right, back = points[k, 0], points[k, 1]
+        metres = math.sqrt(right * right + back * back)
+        is_seen = metres > margin
+        for sign in range(-1, 2, 2):
+            if not is_seen:
+                break
+            nearer, across = 1.0 - margin / metres, sign * sideways
+            beside_right, beside_back = nearer * right - across * back, nearer * back + across * right
+            j = math.floor((pose[0] + cosine * beside_right + sine * beside_back) / cell + 0.5 * side)
+            i = math.floor((pose[1] - sine * beside_right + cosine * beside_back) / cell + 0.5 * side)
+            is_seen = 0 <= i < side and 0 <= j < side and seen[i, j]
+        if is_seen:
+            for axis in range(points.shape[1]):
+                points[kept, axis], points[k, axis] = points[k, axis], points[kept, axis]
+            kept += 1
+    return kept
+
+
+@kernel
+def mark_seen(seen, points, count, pose, cell, reach):
+    """Mark the cells (S, S) that a scan looks through from `pose`, to the farthest point of each bearing.
+
+    reach: (B,) scratch, metres, for B bearings around.
+    """
+    side, bearings = seen.shape[0], reach.size
+    reach[:] = 0.0
+    for k in range(count):
+        share = math.atan2(points[k, 0], -points[k, 1]) / (2.0 * math.pi) + 0.5
+        place = int(share * bearings) % bearings
+        reach[place] = max(reach[place], math.sqrt(points[k, 0] ** 2 + points[k, 1] ** 2))
+    for place in range(bearings):
+        bearing = ((place + 0.5) / bearings - 0.5) * 2.0 * math.pi - pose[2]
+        east, south = math.sin(bearing), -math.cos(bearing)
+        for step in range(int(reach[place] / cell) + 1):
+            j = math.floor(pose[0] / cell + step * east + 0.5 * side)
+            i = math.floor(pose[1] / cell + step * south + 0.5 * side)
+            if 0 <= i < side and 0 <= j < side:
+                seen[i, j] = True
 
 
 @kernel

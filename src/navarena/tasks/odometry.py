@@ -13,22 +13,13 @@ from navarena.simulation.sensors.images import Depth
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.task import Task
 
-UNMOVED = 2e-3
-"""Metres: mean difference of depth images from which on a body that was to walk has moved.
-
-Of 1,010 random walks of MultiON in houses-v1 that moved by a centimetre or more, 4 % change less.
-"""
-
-SPARSE = 8
-"""Every which pixel, across and down, that difference looks at."""
-
 
 class OdometryStage:
     """Writes the estimated poses of N bodies, as ScanOdometry finds them, whenever they are observed.
 
     It knows the start, the motion that each action commands, the tilt of the camera, and depth images within
-    the range of the protocol's sensor, with their corruptions. A walk after which the image is as before was
-    blocked. Depth of images that were not looked at is left out; motions since are added up.
+    the range of the protocol's sensor, with their corruptions. Depth of images that were not looked at is
+    left out; motions since are added up.
 
     Args:
         task: of discrete actions.
@@ -44,7 +35,6 @@ class OdometryStage:
         self._motions = movement_table(body, task.actions)[:, [ALONG, ACROSS, TURN]]
         self._odometry = ScanOdometry(slots, camera, threads=simulator.threads)
         self._expected, self._due = np.zeros((slots, 3)), np.zeros(slots, bool)
-        self._last = np.zeros((slots, camera.height_px, camera.width_px), np.float32)[:, ::SPARSE, ::SPARSE]
         simulator.bodies.separate_estimates()
 
     def begin(self, slots: Int64[np.ndarray, "k"]) -> None:
@@ -69,10 +59,6 @@ class OdometryStage:
         depths: Float32[np.ndarray, "n h w"] = np.where(
             (seen > self._range[0]) & (seen < self._range[1]), seen, np.float32(0)
         )
-        views = depths[:, ::SPARSE, ::SPARSE]
-        is_still = np.abs(views - self._last).mean((1, 2)) < UNMOVED
-        self._expected[is_still, :2] = 0.0
-        self._last = views.copy()
         heads = Bodies(len(bodies))
         heads.tilts = bodies.tilts
         frames = world_from_camera(heads, self._camera)

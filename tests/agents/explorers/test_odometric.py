@@ -38,11 +38,16 @@ def test_a_point_is_reached_by_reckoning_under_noise_of_motion():
     assert set(agent.sensors) == {"depth", "pointgoal"}
     batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
     agent.attach(batch)
-    batch.start([0], [Episode("one", "roomy", (2.5, 0.0, 2.2), 0.4, PointGoal((9.1, 0.0, 4.1)), None)])
-    agent.reset([Start(0, "one", "roomy", Boundary.SCENE, 0)])
-    while batch.running[0]:
-        batch.step(agent.act(batch.observations, np.ones(1, bool)))
-    assert batch.state.stopped[0] and batch.state.distance[0] < task.success_distance
+    distances = []
+    for name in "abcdefgh":
+        batch.start([0], [Episode(name, "roomy", (2.5, 0.0, 2.2), 0.4, PointGoal((9.1, 0.0, 4.1)), None)])
+        agent.reset([Start(0, name, "roomy", Boundary.SCENE, 0)])
+        while batch.running[0]:
+            batch.step(agent.act(batch.observations, np.ones(1, bool)))
+        assert batch.state.stopped[0]
+        distances.append(float(batch.state.distance[0]))
+    # metres, of 7 to the goal; actions alone are off by far more, as `test_scan_odometry` shows
+    assert np.median(distances) < 0.9 and max(distances) < 2.0
 
 
 def test_protocols_without_a_pose_name_the_agent_that_needs_none():
@@ -68,7 +73,7 @@ def test_what_is_expected_of_a_body_is_what_it_did_last_whatever_others_do(kind)
     source = OdometryPoses(camera, motions, (1.0, 0.0)) if kind == "odometry" else FilteredPoses(motions)
     bodies, both, second = Bodies(2), np.ones(2, bool), np.array([False, True])
     seen = {"gps": np.zeros((2, 2), np.float32), "compass": np.zeros((2, 1), np.float32)}
-    unseen = np.zeros((2, 32, 32), np.float32)
+    unseen = np.full((2, 32, 32), np.nan if kind == "odometry" else 0.0, np.float32)
     source.update(seen, unseen, [0, 1], both, bodies)
     source.note(np.array([1, 1]), both)
     source.update(seen, unseen, [], second, bodies)
