@@ -40,6 +40,9 @@ _SIZE = (5.4, 3.1)
 _LETTERS = 60
 """Names of groups with more letters together are written aslant."""
 
+_LEAST_SHARE = 0.1
+"""Shares that are all smaller are drawn beside this one, lest one episode of a hundred look like all."""
+
 _BESIDE = 12
 """Groups that stand side by side; more of them stand below each other."""
 
@@ -187,15 +190,23 @@ def draw_shares(title: str, names: Sequence[str], series: Mapping[str, Sequence[
             places = [place + (number - (len(series) - 1) / 2) * height for place in range(len(names))]
             axes.barh(places, shares, height * 0.92, color=_color(number), label=label)
             for place, share in zip(places, shares):
-                axes.text(share + 0.01, place, f"{100 * share:.0f} %", va="center", fontsize=7.5, color=_SOFT)
+                axes.annotate(
+                    f"{100 * share:.0f} %",
+                    (share, place),
+                    (3, 0),  # points, so that the room that it takes does not depend on the shares
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=7.5,
+                    color=_SOFT,
+                )
         axes.set_yticks(range(len(names)), names)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
-        axes.set_xlim(0, 1.1 * max(1e-9, *(share for shares in series.values() for share in shares)))
+        axes.set_xlim(0, 1.1 * max(_LEAST_SHARE, *(share for shares in series.values() for share in shares)))
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)
         if len(series) > 1:
-            axes.legend(loc="lower right")
+            figure.legend(loc="outside lower right", ncols=min(len(series), 4))
         return _finish(figure, title)
 
 

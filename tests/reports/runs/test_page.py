@@ -329,6 +329,18 @@ def test_plots_escape_their_titles_and_take_the_colours_of_the_page():
         check(svg)
 
 
+@pytest.mark.filterwarnings("error")
+def test_bars_of_one_episode_of_many_leave_room_for_their_names():
+    """Bars of 2 and of 40 % begin at the same place, and the first stay short."""
+    names = ["called STOP too early, the goal in view or almost reached", "did not reach the point"]
+    few, many = (
+        re.findall(r'<path d="M ([\d.]+) [\d.]+ *\n?L ([\d.]+)', draw_shares("t", names, {"A": shares}))
+        for shares in ([1 / 60, 1 / 60], [0.4, 0.1])
+    )
+    assert few and many and float(few[0][0]) == pytest.approx(float(many[0][0]), abs=1)
+    assert float(few[0][1]) - float(few[0][0]) < 0.3 * (float(many[0][1]) - float(many[0][0]))
+
+
 def test_plots_of_the_same_data_are_the_same():
     lines = [Line("A", (0.0, 1.0), (0.5, 0.6))]
     assert draw_lines("t", lines, "x", "y") == draw_lines("t", lines, "x", "y")
