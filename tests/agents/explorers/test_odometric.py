@@ -83,3 +83,15 @@ def test_what_is_expected_of_a_body_is_what_it_did_last_whatever_others_do(kind)
         source.update(seen, unseen, [], both, bodies)
         np.testing.assert_allclose(bodies.positions[:, 2], [-0.25, -0.25], atol=1e-9)
         np.testing.assert_allclose(bodies.yaws, [0.0, math.pi / 6], atol=1e-9)
+
+
+def test_measured_walks_count_instead_of_the_commanded():
+    motions = np.array([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0]])
+    source = OdometryPoses(Camera(width_px=32, height_px=32, hfov=math.pi / 2), motions, (1.0, 0.0))
+    source.doubt_depth()
+    bodies, every = Bodies(3), np.ones(3, bool)
+    unseen = np.full((3, 32, 32), np.nan, np.float32)
+    source.update({}, unseen, [0, 1, 2], every, bodies)
+    source.note(np.array([1, 1, 0]), every)
+    source.update({"walked": np.array([0.1, np.nan, np.nan])}, unseen, [], every, bodies)
+    np.testing.assert_allclose(bodies.positions[:, 2], [-0.1, -0.25, 0.0], atol=1e-9)

@@ -13,9 +13,11 @@ from navarena.cli.console import Console
 class DepthErrors:
     """Score depth from colours: its errors in images of unseen houses.
 
+    Agents map the pixels alone of which the network is certain: where the error that it predicts is small.
+
     With --json, one document is printed with the keys folder, frames, protocol, split, images, relative
-    (mean of |predicted - true| / true), close (share of pixels within a ratio of 1.25), metres (mean error)
-    and pixels.
+    (mean of |predicted - true| / true), close (share of pixels within a ratio of 1.25), metres (mean error),
+    pixels, and certain: the last four of the pixels of which it is certain.
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
@@ -39,12 +41,16 @@ class DepthErrors:
         predictor = find_depth_predictor(self.folder)
         settings = score_settings(predictor, self.houses, self.images)
         with console.progress(self.houses, "predicting depth", lambda: "", self.quiet) as shown:
-            score = score_depth(predictor, settings, self.split, shown.advance)
+            scores = score_depth(predictor, settings, self.split, shown.advance)
         number, info = self.houses * self.images, predictor.info
         title = f"{self.folder}: {info.frames} frames, {number} images of {settings.scenes}/{self.split}"
-        columns = ("mean relative error", "share within a ratio of 1.25", "mean error, metres")
-        console.table(title, columns, [(score.relative, score.close, score.metres)])
+        columns = ("pixels", "share", "mean relative error", "within a ratio of 1.25", "mean error, metres")
+        rows = [
+            (name, one.pixels / scores[0].pixels, one.relative, one.close, one.metres)
+            for name, one in zip(("all", "certain"), scores)
+        ]
+        console.table(title, columns, rows)
         document = {"folder": str(self.folder), "frames": info.frames, "protocol": info.protocol}
         document |= {"split": self.split, "images": number}
-        console.result(document | vars(score))
+        console.result(document | vars(scores[0]) | {"certain": vars(scores[1])})
         return 0

@@ -8,17 +8,15 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
+from navarena.learning.depth.network import FARTHEST, NEAREST, DepthNetwork
 from navarena.learning.inputs import resize_nearest
+from navarena.learning.perception.images import camera_body
 from navarena.learning.perception.labelling import choose_size
 from navarena.learning.perception.settings import UNetSettings
-from navarena.learning.perception.unet import UNet
 from navarena.learning.tensors import torch
 
-NEAREST, FARTHEST = 0.05, 10.0
-"""Metres; the logarithm of depths between these is learned."""
-
-CHANNELS = 3
-"""Red, green, blue; each 0 to 1."""
+CERTAIN = 0.15
+"""Predicted mean error of the logarithm of depth up to which the network is certain of a pixel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +30,13 @@ class DepthInfo(FittedInfo):
 
     noun: ClassVar[str] = "depth from colours"
     command: ClassVar[str] = "navarena train depth-small"
-    own_format: ClassVar[str] = "navarena-depth-v1"
+    own_format: ClassVar[str] = "navarena-depth-v2"
 
     size: tuple[int, int]
     network: UNetSettings
 
-    def build(self) -> UNet:
-        return UNet(1, self.network, CHANNELS)
+    def build(self) -> DepthNetwork:
+        return DepthNetwork(self.network, camera_body(self.protocol, self.size).cameras[0])
 
 
 class DepthPredictor:
@@ -57,21 +55,26 @@ class DepthPredictor:
         self.info, network = load_fitted(folder, DepthInfo)
         self._network = network.to(memory_format=torch.channels_last)
 
-    def predict(self, rgb: UInt8[np.ndarray, "n h w 3"]) -> Float32[np.ndarray, "n h2 w2"]:
-        """(N, H', W') float32 metres along the optical axis, NEAREST to FARTHEST.
+    def predict(
+        self, rgb: UInt8[np.ndarray, "n h w 3"]
+    ) -> tuple[Float32[np.ndarray, "n h2 w2"], Float32[np.ndarray, "n h2 w2"]]:
+        """Depth and its errors, as it judges by itself.
 
-        H' and W' are multiples of 16 pixels, as many as the network has learned from.
+        Two arrays (N, H', W') float32: metres along the optical axis, NEAREST to FARTHEST, and the mean
+        absolute error of their natural logarithm, about a share of the depth. H' and W' are multiples of 16
+        pixels, as many as the network has learned from.
 
         Args:
             rgb: (N, H, W, 3) uint8 sRGB.
         """
         images = resize_nearest(rgb, choose_size(rgb.shape[1:3], self.info.size))
-        metres = np.zeros(images.shape[:3], np.float32)
+        predicted = np.zeros((len(images), 2, *images.shape[1:3]), np.float32)
         with torch.inference_mode():
-            for image, out in zip(images, metres):
+            for image, out in zip(images, predicted):
                 colours = torch.from_numpy(image[None].astype(np.float32) / np.float32(255))
-                out[:] = self._network(colours)[0][0, 0].exp().numpy()
-        return np.clip(metres, NEAREST, FARTHEST, out=metres)
+                out[:] = self._network(colours)[0][0].exp().numpy()
+        metres, errors = predicted[:, 0], predicted[:, 1]
+        return np.clip(metres, NEAREST, FARTHEST, out=metres), errors
 
 
 def find_depth_predictor(folder: Path) -> DepthPredictor:

@@ -1,12 +1,15 @@
 """Scores of depth from colours in houses that it never saw."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthPredictor
+from navarena.learning.depth.network import FARTHEST, NEAREST
+from navarena.learning.depth.predictor import CERTAIN, DepthPredictor
 from navarena.learning.inputs import resize_nearest
 from navarena.learning.perception.houses import learned_scenes, require_unseen
 from navarena.learning.perception.images import load_images
@@ -18,7 +21,7 @@ CLOSE = 1.25
 
 @dataclass(frozen=True)
 class DepthScore:
-    """Errors of predicted depth, means over pixels that hit something within 10 m.
+    """Errors of predicted depth, means over pixels that hit something within 10 m; NaN where there are none.
 
     Attributes:
         relative: |predicted - true| / true.
@@ -51,8 +54,8 @@ def score_depth(
     settings: ImageSettings,
     split: str,
     advance: Callable[[], object] = lambda: None,
-) -> DepthScore:
-    """Errors in the images of `settings`.
+) -> tuple[DepthScore, DepthScore]:
+    """Errors in the images of `settings`: of all pixels, and of those that the network holds for certain.
 
     Args:
         predictor: that is scored.
@@ -63,19 +66,33 @@ def score_depth(
     Raises InputError for a split that it learned from, and for images that show nothing.
     """
     require_unseen(split, "the network")
-    sums, count = np.zeros(3), 0
+    sums = np.zeros((2, 4))
     for number in range(settings.houses):
         one = load_images(settings, split, number)
         true = np.asarray(one.depth, np.float64)
-        predicted = resize_nearest(predictor.predict(np.asarray(one.rgb)), true.shape[1:]).astype(float)
+        metres, told = (
+            resize_nearest(each, true.shape[1:]) for each in predictor.predict(np.asarray(one.rgb))
+        )
         counted = (true >= NEAREST) & (true <= FARTHEST)
-        true, predicted = true[counted], predicted[counted]
-        errors = np.abs(predicted - true)
-        is_close = np.maximum(predicted / true, true / predicted) < CLOSE
-        sums += (errors / true).sum(), is_close.sum(), errors.sum()
-        count += len(true)
+        for row, chosen in zip(sums, (counted, counted & (told <= CERTAIN))):
+            row += _sum_errors(metres[chosen].astype(np.float64), true[chosen])
         advance()
-    if not count:
+    if not sums[0, 3]:
         raise InputError(f"expected images in which something is near, got none in {settings.scenes}/{split}")
-    relative, close, metres = (sums / count).tolist()
-    return DepthScore(relative, close, metres, count)
+    every, certain = (_divide(row) for row in sums)
+    return every, certain
+
+
+def _sum_errors(
+    predicted: Float[np.ndarray, "p"], true: Float[np.ndarray, "p"]
+) -> tuple[float, float, float, int]:
+    """Sums over pixels of what `DepthScore` has means of, and their number."""
+    errors = np.abs(predicted - true)
+    is_close = np.maximum(predicted / true, true / predicted) < CLOSE
+    return float((errors / true).sum()), int(is_close.sum()), float(errors.sum()), len(true)
+
+
+def _divide(sums: Float[np.ndarray, "4"]) -> DepthScore:
+    *means, count = sums.tolist()
+    relative, close, metres = (one / count if count else math.nan for one in means)
+    return DepthScore(relative, close, metres, int(count))

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from navarena.core.seeding import make_generator
-from navarena.learning.depth.predictor import FARTHEST, NEAREST, DepthInfo
+from navarena.learning.depth.network import FARTHEST, NEAREST
+from navarena.learning.depth.predictor import DepthInfo
 from navarena.learning.depth.settings import DepthRecipe
 from navarena.learning.perception.images import HouseImages, LabelledImages, load_all
 from navarena.learning.perception.training import jitter_colours
@@ -56,28 +57,30 @@ class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
         colours += spread * generator.standard_normal(colours.shape, np.float32)
         np.clip(colours, 0, 1, out=colours)
         with torch.autocast("cpu", torch.bfloat16, enabled=self._halves):
-            logs = self._network(torch.from_numpy(colours))
+            predicted = self._network(torch.from_numpy(colours))
         metres = torch.from_numpy(images.depth.astype(np.float32))
-        return compute_depth_loss(logs, metres, recipe.coarse_weight)
+        return compute_depth_loss(predicted, metres, recipe.coarse_weight)
 
 
-def compute_depth_loss(logs: Sequence[Tensor], metres: Tensor, coarse_weight: float) -> Tensor:
-    """Mean absolute error of the logarithm of depth at all scales: () float32.
+def compute_depth_loss(predicted: Sequence[Tensor], metres: Tensor, coarse_weight: float) -> Tensor:
+    """Mean negative log-likelihood of the logarithm of depth at all scales: () float32.
 
-    Pixels where nothing was hit do not count; coarse scales compare with the pixel nearest to the middle of
-    what one of theirs covers.
+    Errors have a Laplace distribution of the predicted scale, less its constant ln 2. Pixels where nothing
+    was hit do not count; coarse scales compare with the pixel nearest to the middle of what one of theirs
+    covers.
 
     Args:
-        logs: (B, 1, H / s, W / s) natural logarithms of metres, as of `UNet.forward`, finest first.
+        predicted: (B, 2, H / s, W / s) as of `DepthNetwork.forward`, finest first.
         metres: (B, H, W) float32, 0 where nothing was hit.
         coarse_weight: of every scale but the first.
     """
     total = torch.zeros(())
-    for number, log in enumerate(logs):
-        step = metres.shape[1] // log.shape[2]
+    for number, one in enumerate(predicted):
+        step = metres.shape[1] // one.shape[2]
         wanted = metres[:, step // 2 :: step, step // 2 :: step]
         is_hit = (wanted > 0).float()
-        errors = (log[:, 0].float() - wanted.clamp(NEAREST, FARTHEST).log()).abs()
-        loss = (errors * is_hit).sum() / is_hit.sum().clamp(min=1)
+        logs, scales = one.unbind(1)
+        errors = (logs - wanted.clamp(NEAREST, FARTHEST).log()).abs()
+        loss = ((errors * (-scales).exp() + scales) * is_hit).sum() / is_hit.sum().clamp(min=1)
         total = total + (coarse_weight if number else 1.0) * loss
     return total

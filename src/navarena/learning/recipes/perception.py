@@ -84,9 +84,10 @@ SEGMENTER_GOAT = replace(
 """The recipe `segmenter-goat-small`."""
 
 DEPTH_SMALL = DepthRecipe(
-    description="depth from colours by the camera of pointnav-habitat2020-v1; 10,000 images of 100 houses",
-    images=ImageSettings(size=(96, 160), houses=100, tilts=(0.0,)),
-    frames=100_000,
+    description="depth from colours by the camera of pointnav-habitat2020-v1; 20,000 images of 200 houses",
+    images=ImageSettings(size=(48, 80), houses=200, tilts=(0.0,)),
+    frames=400_000,
+    core_hours=0.3,
 )
 """The recipe `depth-small`."""
 
@@ -96,6 +97,7 @@ DEPTH_SMOKE = replace(
     images=ImageSettings(size=(32, 48), houses=4, images=24, tilts=(0.0,)),
     network=UNetSettings(widths=(8, 16, 24, 32)),
     frames=1_920,
+    core_hours=0.0,
     save_updates=60,
     log_updates=20,
 )
