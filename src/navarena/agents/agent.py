@@ -105,9 +105,13 @@ class Agent(ABC):
     on_graphs: ClassVar[bool | str] = True
 
     @classmethod
-    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """Additional privileged inputs in `task`, such as the pose where it has no sensor of the pose."""
-        return ()
+    def inputs_in(cls, task: Task, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """The privileged inputs in `task`, of which it declares `inputs`.
+
+        Others come with the pose where `task` has no sensor of it; labels are not among them where the goal
+        is a point.
+        """
+        return inputs
 
     @classmethod
     def trained_beside(cls, task: Task) -> tuple[str, ...]:

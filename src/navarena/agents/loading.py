@@ -155,8 +155,10 @@ def _declare(target: Any, task: TaskRules | None) -> Declaration:
         trained_with=declared.trained_with + target.trained_beside(task),
         model_sha256=join_hashes(declared.model_sha256, *weights),
     )
-    beyond = target.inputs_beyond(task)
-    return declared.looking_at(*beyond) if beyond else declared
+    inputs = target.inputs_in(task, declared.privileged_inputs)
+    if inputs == declared.privileged_inputs:
+        return declared
+    return replace(declared, privileged=bool(inputs), privileged_inputs=inputs)
 
 
 def find_agent(

@@ -8,7 +8,7 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.mapping_agent import forget_clipped
 from navarena.agents.explorers.pose_sources import FilteredPoses, OdometryPoses
-from navarena.agents.loading import load_agent
+from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
@@ -16,7 +16,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
+from navarena.tasks.catalog import get_body_task, get_task
 from worlds import draw_world
 
 ROOMY = [
@@ -95,3 +95,27 @@ def test_measured_walks_count_instead_of_the_commanded():
     source.note(np.array([1, 1, 0]), every)
     source.update({"walked": np.array([0.1, np.nan, np.nan])}, unseen, [], every, bodies)
     np.testing.assert_allclose(bodies.positions[:, 2], [-0.1, -0.25, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("agent", "protocol", "inputs"),
+    [
+        ("frontier", "pointnav-v1", ()),
+        ("frontier", "multion-3on-v1", ("semantic images", "names of the scene's categories")),
+        (
+            "frontier",
+            "robustnav-objectnav-v1",
+            ("semantic images", "names of the scene's categories", "pose"),
+        ),
+        ("frontier-odometry", "pointnav-habitat2020-v1", ()),
+        (
+            "frontier-odometry",
+            "objectnav-habitat2020-v1",
+            ("semantic images", "names of the scene's categories"),
+        ),
+    ],
+)
+def test_labels_count_as_privileged_where_they_are_looked_at(agent, protocol, inputs):
+    task = get_body_task(protocol)
+    for told in (declare_agent(agent, task), load_agent(agent, task)):
+        assert (told.privileged_inputs, told.privileged) == (inputs, bool(inputs))

@@ -54,8 +54,8 @@ def furnished(height):
     return World.of(scene, draw_navmesh(ROOMS))
 
 
-def run(name, protocol_id, height, tilt):
-    """The batch after an agent's episode, and its actions."""
+def run(name, protocol_id, height, tilt, watch=lambda agent, bodies: None, steps=1000):
+    """The batch after an agent's episode, or its first steps, and its actions."""
     task, world = get_task(protocol_id), furnished(height)
     worlds = WorldCache(task.embodiment)
     worlds.add(world)
@@ -66,10 +66,12 @@ def run(name, protocol_id, height, tilt):
     batch.start([0], [one])
     agent.reset([Start(0, "one", "rooms", Boundary.SCENE, 0)])
     names, tilts = [], []
-    while batch.running[0]:
+    watch(agent, batch.simulator.bodies)
+    while batch.running[0] and len(names) < steps:
         actions = agent.act(batch.observations, np.ones(1, bool))
         names.append(task.actions[actions[0]])
         tilts.append((agent._tilt_estimator.knows(0), agent._tilt_estimator.tilt(0)))
+        watch(agent, batch.simulator.bodies)
         batch.step(actions)
         if tilts[-1][0]:
             assert tilts[-1][1] == pytest.approx(batch.simulator.bodies.tilts[0]), "it knows its tilt"
@@ -93,6 +95,21 @@ def test_it_stops_where_it_sees_the_goal(protocol_id, height, tilt):
     assert names[:3] == looks, "up as far as it goes, whatever the start, then level"
     if height < 0.2:
         assert "look_down" in names[3:], "a metre ahead the level image begins 0.26 m above the floor"
+
+
+def test_with_predicted_depth_the_camera_stays_level_and_nothing_else_is_mapped():
+    mapped = []
+
+    def watch(agent, bodies):
+        if agent._maps is None:
+            agent.doubt_depth()
+        else:
+            mapped.append((bool(agent.maps.scores.any()), bodies.tilts[0] == 0.0))
+
+    _, names = run("frontier", "robustnav-objectnav-v1", 0.15, DOWN, watch, 60)
+    assert names[:3] == ["look_up", "look_up", "look_down"] and len(names) == 60
+    assert not {"look_up", "look_down"}.intersection(names[3:]), "not even to a vase on the floor"
+    assert mapped[:4] == [(False, False), (False, True), (False, False), (True, True)]
 
 
 @pytest.mark.parametrize("tilt", [UP, LEVEL, DOWN])

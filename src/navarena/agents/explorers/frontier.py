@@ -31,6 +31,14 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
+POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
+"""Sensors of protocols whose goal is a point."""
+
+
+def is_point_goal(task: Task) -> bool:
+    """Whether the goal of `task` is a point, whose place is observed."""
+    return not POINT_SENSORS.isdisjoint(task.sensors)
+
 
 class FrontierAgent(MappingAgent):
     """Explores from frontier to frontier, and goes to the goal as soon as its place is known.
@@ -45,6 +53,11 @@ class FrontierAgent(MappingAgent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         super().__init__(task, self.make_finder(task), seed)
+
+    @classmethod
+    def inputs_in(cls, task: Task, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of MappingAgent; no labels where the goal is a point."""
+        return super().inputs_in(task, () if is_point_goal(task) else inputs)
 
     def make_finder(self, task: Task) -> GoalFinder:
         """The goal finder for the agent's task."""
@@ -69,9 +82,6 @@ class ExploreOnlyAgent(MappingAgent):
         super().__init__(task, NoGoalFinder(), seed)
 
 
-POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
-"""Sensors of protocols whose goal is a point."""
-
 SURE_SHARE = 0.6
 """Of the success distance: so near to where it believes the goal to be the agent goes, since it may err."""
 
@@ -89,9 +99,9 @@ class OdometricFrontierAgent(FrontierAgent):
     """
 
     @classmethod
-    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """No privileged inputs: the agent estimates its pose."""
-        return ()
+    def inputs_in(cls, task: Task, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """No labels where the goal is a point, and never the pose, which it estimates."""
+        return () if is_point_goal(task) else inputs
 
     def make_pose_source(self) -> PoseSource:
         """Odometry with the nominal motions of the embodiment."""
@@ -99,7 +109,7 @@ class OdometricFrontierAgent(FrontierAgent):
 
     def make_finder(self, task: Task) -> GoalFinder:
         """Finder of the start's point goal if the protocol has one; else that of FrontierAgent."""
-        if POINT_SENSORS.intersection(task.sensors):
+        if is_point_goal(task):
             sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * MIN_STEPS)
             return StartPointFinder(min(sure, task.success_distance))
         return make_goal_finder(task)

@@ -29,6 +29,9 @@ MAX_PIXELS = 80_000
 OBSTACLE_BOTTOM = 0.1
 """Metres; lower than a step of stairs, which these agents do not climb: they do not know their height."""
 
+LEVEL = 1e-3
+"""Radians; a camera that is tilted less is level."""
+
 POSE_SENSORS = frozenset(("gps", "pointgoal_with_gps_compass"))
 """Observations that give the pose; in protocols without one of them the pose is a privileged input."""
 
@@ -62,10 +65,11 @@ class MappingAgent(Agent):
         self._tilt_estimator = (
             TiltEstimator(task.camera_body) if isinstance(task, ObjectNavRobothor) else None
         )
+        self._stays_level = False
         self._pose_source = self.make_pose_source()
         self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors, *finder.sensors)
-        if beyond := self.inputs_beyond(task):
-            self.privileged, self.privileged_inputs = True, (*self.privileged_inputs, *beyond)
+        if (inputs := self.inputs_in(task, self.privileged_inputs)) != self.privileged_inputs:
+            self.privileged, self.privileged_inputs = bool(inputs), inputs
         self._maps: OccupancyMaps | None = None
         self._bodies = Bodies(1)
         self._acted = np.zeros(0, bool)
@@ -74,9 +78,9 @@ class MappingAgent(Agent):
         self._starts: list[Start] = []
 
     @classmethod
-    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """The pose, where no observation of the protocol gives it."""
-        return () if POSE_SENSORS & set(task.sensors) else ("pose",)
+    def inputs_in(cls, task: Task, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """Those declared, and the pose where no observation of the protocol gives it."""
+        return inputs if POSE_SENSORS & set(task.sensors) else (*inputs, "pose")
 
     def attach(self, batch: NavigationBatch) -> None:
         """Attach the finder to the batch."""
@@ -112,8 +116,7 @@ class MappingAgent(Agent):
         rows = np.flatnonzero(active).tolist()
         seen = {slot: self._read(slot, observations, poses[slot]) for slot in rows}
         known = active.copy()
-        if self._tilt_estimator is not None:
-            known[rows] = [self._tilt_estimator.knows(slot) for slot in rows]
+        known[rows] = [self._knows_tilt(slot) for slot in rows]
         self._map(maps, depths, poses, known, {slot: seen[slot] for slot in rows if known[slot]})
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
@@ -163,14 +166,10 @@ class MappingAgent(Agent):
         return self._maps
 
     def doubt_depth(self) -> None:
-        """Map by depth that is predicted, not measured; before the first action."""
+        """Map by depth that is predicted, not measured, and by a level camera; before the first action."""
+        self._stays_level = True
         self._map_settings = doubtful(self._map_settings)
         self._pose_source.doubt_depth()
-
-    @property
-    def tilts(self) -> bool:
-        """Whether it tilts its camera."""
-        return self._tilt_estimator is not None
 
     @property
     def depth_scale(self) -> tuple[float, float]:
@@ -198,7 +197,8 @@ class MappingAgent(Agent):
         if self._tilt_estimator is not None:
             if self._tilt_estimator.knows(slot) and self.finder.is_reached(slot):
                 return self.task.declaration
-            tilt = self._tilt_estimator.tilt_towards(slot, self.finder.elevation(slot, view.pose))
+            elevation = 0.0 if self._stays_level else self.finder.elevation(slot, view.pose)
+            tilt = self._tilt_estimator.tilt_towards(slot, elevation)
             if tilt is not None:
                 return tilt
         aim = self.finder.find_aim(slot, observations, view, explorer.is_done)
@@ -208,6 +208,13 @@ class MappingAgent(Agent):
         if move == "arrived":
             move = self.finder.arrive(slot, view.pose)
         return self.task.declaration if move == "arrived" else MOVES[move]
+
+    def _knows_tilt(self, slot: int) -> bool:
+        """Whether the tilt of the camera in `slot` is known, and one at which it may map."""
+        tilts = self._tilt_estimator
+        return tilts is None or (
+            tilts.knows(slot) and not (self._stays_level and abs(tilts.tilt(slot)) > LEVEL)
+        )
 
     def _estimate_poses(
         self,

@@ -97,8 +97,8 @@ class PredictedDepthAgent(ForwardingAgent):
         seed: of the other agent.
         patience: seconds that the other agent may take to answer; None for as long as it likes.
 
-    Raises InputError for an agent that does not map what it sees or that tilts its camera, and for colours or
-    depth of another view than the training's.
+    Raises InputError for an agent that does not map what it sees, and for colours or depth of another view
+    than the training's.
     """
 
     on_graphs = False
@@ -109,11 +109,6 @@ class PredictedDepthAgent(ForwardingAgent):
         super().__init__(load_agent(self.inner_name, task, seed, patience))
         if not isinstance(self._inner, MappingAgent):
             raise InputError(f"expected an agent that maps by depth, got {self.inner_name!r}")
-        if self._inner.tilts:
-            raise InputError(
-                "expected a camera that stays level, as the network has learned from, got "
-                f"{task.protocol_id}, in which {self.inner_name!r} tilts it"
-            )
         self._inner.doubt_depth()
         sensor = task.find_sensor("depth")
         if not isinstance(sensor, Depth | ResizedDepth):
