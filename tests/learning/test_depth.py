@@ -122,7 +122,8 @@ def test_scores_are_means_over_pixels_that_hit_something(folder, monkeypatch):
     one.depth[0] = 0.0
     monkeypatch.setattr("navarena.learning.depth.scoring.load_images", lambda *given: one)
     predictor = DepthPredictor(folder)
-    metres, told = (part[1:].astype(float) for part in predictor.predict(one.rgb))
+    square = image_files.camera_body(RECIPE.protocol, (32, 48)).cameras[0]
+    metres, told = (part[1:].astype(float) for part in predictor.predict(one.rgb, square))
     true = one.depth[1:].astype(float)
     monkeypatch.setattr("navarena.learning.depth.scoring.CERTAIN", np.median(told))
     scores = score_depth(predictor, score_settings(predictor, 2, 4), "val")
@@ -136,25 +137,31 @@ def test_scores_are_means_over_pixels_that_hit_something(folder, monkeypatch):
 
 def test_rows_tell_where_a_level_floor_would_be():
     # 90 degrees wide, so rows of 2 x 2 pixels are seen half a metre above and below for each metre ahead
-    level = Camera(hfov=math.pi / 2, mount=(0.0, 1.0, 0.0))
-    assert np.allclose(see_floor(level, 2, 2), [[0.5, math.log(10)], [-0.5, math.log(2)]])
-    far = see_floor(level, 40, 40)  # the row below the middle comes down to the floor after 40 m
+    level = Camera(width_px=2, height_px=2, hfov=math.pi / 2, mount=(0.0, 1.0, 0.0))
+    assert np.allclose(see_floor(level, 2), [[0.5, math.log(10)], [-0.5, math.log(2)]])
+    far = see_floor(
+        replace(level, width_px=40, height_px=40), 40
+    )  # the row below the middle comes down to the floor after 40 m
     assert np.allclose(far[20], [-0.025, math.log(10)])
+    # twice as many columns as rows see half as much above and below, in however many rows they are brought to
+    wide = replace(level, width_px=4)
+    assert np.allclose(see_floor(wide, 4)[:, 0], [0.375, 0.125, -0.125, -0.375])
     half = math.sqrt(0.5)  # 45 degrees downwards: rays along (1, -1 / 2) and (1 / 2, -1)
     down = replace(level, pitch=-math.pi / 4)
     rises = np.array([-0.5 * half, -1.5 * half])
-    assert np.allclose(see_floor(down, 2, 2), np.stack((rises, np.log(-1 / rises)), -1))
+    assert np.allclose(see_floor(down, 2), np.stack((rises, np.log(-1 / rises)), -1))
 
 
 def test_a_network_that_predicts_nothing_sees_the_floor_of_a_house():
     body = image_files.camera_body("pointnav-habitat2020-v1", (96, 160))
     settings = ImageSettings(size=(96, 160), houses=1, images=6, candidates=1, tilts=(0.0,))
     images = image_files.draw_images(open_world("houses-v1/val/00003", body), body, settings, 0)
-    network = DepthNetwork(UNetSettings(widths=(8, 8, 8, 8)), body.cameras[0])
+    network = DepthNetwork(UNetSettings(widths=(8, 8, 8, 8)))
     for layer in (network.layers.fine, *network.layers.coarse):
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.zeros_(layer.bias)
-    logs = network(torch.from_numpy(images.rgb.astype(np.float32) / 255))
+    rows = torch.from_numpy(see_floor(body.cameras[0], 96))
+    logs = network(torch.from_numpy(images.rgb.astype(np.float32) / 255), rows)
     for step, log in zip((1, 2, 4, 8, 16), logs, strict=True):
         seen = images.depth.astype(np.float32)[:, step // 2 :: step, step // 2 :: step]
         floor = log[:, 0].detach().exp().numpy()
@@ -196,8 +203,8 @@ def test_the_agent_behind_sees_predicted_depth_in_the_unit_of_the_protocol(folde
     depth = watched.seen[0]["depth"]
     assert depth.shape == (2, 360, 640, 1) and depth.dtype == np.float32 and (depth[1] == 0).all()
     metres = depth[0, :, :, 0] * 9.9 + 0.1  # the challenge's depth is of 0.1 to 10 m
-    assert np.isnan(metres[:90]).all(), "what the network does not trust itself is not known"
-    metres = metres[90:]
+    certain = watched.seen[0]["certain"]
+    assert certain[0, 90:].all() and not certain[0, :90].any() and not certain[1].any()
     assert np.allclose(metres[:, :300], 2.0, atol=1e-5) and np.allclose(metres[:, 340:], 4.0, atol=1e-5)
     assert np.isnan(metres[:, 316:324]).all(), "beside edges nothing is known"
 

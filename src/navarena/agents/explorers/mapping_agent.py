@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int8, Int64
+from jaxtyping import Bool, Float, Float32, Int8, Int64, Shaped
 
 from navarena.agents.agent import Agent, Boundary, EpisodeStarts, Start, require_discrete
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings
@@ -112,6 +112,11 @@ class MappingAgent(Agent):
             depths = forget_clipped(
                 depths, (self._depth.min_range - self.depth_scale[1]) / self.depth_scale[0]
             )
+        if "certain" in observations:
+            certain = observations["certain"]
+            if self._is_resized:
+                certain = stretch(certain, self.camera.height_px, self.camera.width_px)
+            depths = np.where(certain, depths, np.float32(np.nan))
         maps, poses = self._estimate_poses(observations, depths, active)
         rows = np.flatnonzero(active).tolist()
         seen = {slot: self._read(slot, observations, poses[slot]) for slot in rows}
@@ -166,7 +171,11 @@ class MappingAgent(Agent):
         return self._maps
 
     def doubt_depth(self) -> None:
-        """Map by depth that is predicted, not measured, and by a level camera; before the first action."""
+        """Map by depth that is predicted, not measured, and by a level camera; before the first action.
+
+        With `certain` (N, H, W) bool among the observations, maps and poses leave the other pixels out; the
+        finder sees all.
+        """
         self._stays_level = True
         self._map_settings = doubtful(self._map_settings)
         self._pose_source.doubt_depth()
@@ -323,16 +332,16 @@ EDGE = 0.06
 """Share of the inverse depth; the crease between a wall 6 m away and the floor bends by 0.04 at 224 rows."""
 
 
-def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Float32[np.ndarray, "n r c"]:
-    """Depth images (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
+def stretch(images: Shaped[np.ndarray, "n h w"], rows: int, columns: int) -> Shaped[np.ndarray, "n r c"]:
+    """Images (N, H, W) of depth or bool at the size in which the camera took them, by the nearest pixels.
 
     Protocols for networks resize images without keeping their aspect; a map needs the camera's own rays.
     """
-    height, width = depths.shape[1:]
+    height, width = images.shape[1:]
     if (height, width) == (rows, columns):
-        return depths
+        return images
     nearest = [np.arange(count) * size // count for count, size in ((rows, height), (columns, width))]
-    return np.ascontiguousarray(depths[:, nearest[0][:, None], nearest[1]])
+    return np.ascontiguousarray(images[:, nearest[0][:, None], nearest[1]])
 
 
 def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n h w"]:

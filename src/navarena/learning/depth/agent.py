@@ -88,9 +88,9 @@ def _describe(camera: Camera) -> str:
 class PredictedDepthAgent(ForwardingAgent):
     """Lets another agent act, which gets predicted depth in the place of depth images.
 
-    Predictions are brought to the size, range and unit of the protocol's depth. They are NaN, which maps
-    leave out, where the network is not certain of them, and beside edges, where they lie between what is near
-    and what is behind it. How far a walk came is measured by the colours before and after it.
+    Predictions are brought to the size, range and unit of the protocol's depth. They are NaN beside edges,
+    where they lie between what is near and what is behind it. Maps and poses leave out that, and what the
+    network is not certain of. How far a walk came is measured by the colours before and after it.
 
     Args:
         task: with colours and depth of one view.
@@ -138,6 +138,7 @@ class PredictedDepthAgent(ForwardingAgent):
         if len(self._ahead) != len(active):
             self._ahead = np.zeros(len(active))
         depth = np.zeros((len(active), *self._spec.shape), np.float32)
+        certain = np.zeros(depth.shape[:3], bool)
         walked = np.full(len(active), np.nan)
         rows = np.flatnonzero(active)
         if len(rows):
@@ -145,11 +146,12 @@ class PredictedDepthAgent(ForwardingAgent):
             metres, errors = self._predictor.predict(observations["rgb"][rows])
             seen = np.zeros((len(rows), height, width, 1), self._spec.dtype)
             self._sensor.develop(np.ascontiguousarray(resize_nearest(metres, (height, width))), seen)
-            is_known = np.isfinite(forget_edges(metres)) & (errors <= CERTAIN)
-            known = resize_nearest(is_known, (height, width))
-            depth[rows, ..., 0] = np.where(known, as_floats(seen)[..., 0], np.nan)
+            is_edge = np.isnan(resize_nearest(forget_edges(metres), (height, width)))
+            depth[rows, ..., 0] = np.where(is_edge, np.nan, as_floats(seen)[..., 0])
+            certain[rows] = resize_nearest(errors <= CERTAIN, (height, width))
             walked[rows] = self._measure_walks(rows, observations["rgb"][rows], metres, errors)
-        actions = self._inner.act({**observations, "depth": depth, "walked": walked}, active)
+        told = {"depth": depth, "certain": certain, "walked": walked}
+        actions = self._inner.act({**observations, **told}, active)
         self._ahead[rows] = self._motions[actions[rows], 0]
         return actions
 

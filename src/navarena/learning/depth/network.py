@@ -6,6 +6,7 @@ import math
 import numpy as np
 from jaxtyping import Float32
 
+from navarena.core.geometry import focal_length
 from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.perception.unet import UNet
 from navarena.learning.tensors import Tensor, torch
@@ -22,18 +23,17 @@ CHANNELS = 5
 
 
 @functools.lru_cache(maxsize=16)
-def see_floor(camera: Camera, height: int, width: int) -> Float32[np.ndarray, "h 2"]:
+def see_floor(camera: Camera, height: int) -> Float32[np.ndarray, "h 2"]:
     """How the rays of each row rise, and the logarithm of the depth at which they meet a level floor.
 
     (H, 2) float32: metres upwards for a metre of depth, which is along the optical axis, and the natural
     logarithm of metres of depth, of FARTHEST where rays have not come down to the floor before.
 
     Args:
-        camera: that the body carries; its field of view is kept horizontally, and pixels are square.
-        height: rows of the image.
-        width: columns of the image.
+        camera: that the body carries.
+        height: rows, of all that it sees; pixels need not be square.
     """
-    focal = width / 2 / math.tan(camera.hfov / 2)
+    focal = height / camera.height_px * focal_length(camera.width_px, camera.hfov)
     upwards = (height / 2 - (np.arange(height) + 0.5)) / focal
     rises = upwards * math.cos(camera.pitch) + math.sin(camera.pitch)
     metres = camera.mount[1] / np.maximum(-rises, camera.mount[1] / FARTHEST)
@@ -49,24 +49,22 @@ class DepthNetwork(torch.nn.Module):
 
     Args:
         settings: sizes of the U-Net.
-        camera: that takes the images, on a body that stands on the floor.
     """
 
-    def __init__(self, settings: UNetSettings, camera: Camera) -> None:
+    def __init__(self, settings: UNetSettings) -> None:
         super().__init__()
-        self._camera = camera
         self.layers = UNet(2, settings, CHANNELS)
 
-    def forward(self, images: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor, rows: Tensor) -> list[Tensor]:
         """Predictions (B, 2, H / s, W / s) for s of 1, 2, 4, 8, 16, as of `UNet.forward`.
 
         The first is the natural logarithm of metres, the second the logarithm of its mean absolute error.
 
         Args:
             images: (B, H, W, 3) float32 sRGB, 0 to 1.
+            rows: (H, 2) float32, as of `see_floor`.
         """
         count, height, width, _ = images.shape
-        rows = torch.from_numpy(see_floor(self._camera, height, width)).to(images.device)
         beside = rows[None, :, None].expand(count, height, width, 2)
         predicted = []
         for one in self.layers(torch.cat((images, beside), -1)):

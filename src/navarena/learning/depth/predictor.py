@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.learning.checkpoints.fitted import FittedInfo, load_fitted, load_once
-from navarena.learning.depth.network import FARTHEST, NEAREST, DepthNetwork
+from navarena.learning.depth.network import FARTHEST, NEAREST, DepthNetwork, see_floor
 from navarena.learning.inputs import resize_nearest
-from navarena.learning.perception.images import camera_body
-from navarena.learning.perception.labelling import choose_size
 from navarena.learning.perception.settings import UNetSettings
 from navarena.learning.tensors import torch
+from navarena.simulation.body import Camera
+from navarena.tasks.catalog import get_body_task
 
 CERTAIN = 0.15
 """Predicted mean error of the logarithm of depth up to which the network is certain of a pixel."""
@@ -36,7 +36,7 @@ class DepthInfo(FittedInfo):
     network: UNetSettings
 
     def build(self) -> DepthNetwork:
-        return DepthNetwork(self.network, camera_body(self.protocol, self.size).cameras[0])
+        return DepthNetwork(self.network)
 
 
 class DepthPredictor:
@@ -54,25 +54,28 @@ class DepthPredictor:
     def __init__(self, folder: Path) -> None:
         self.info, network = load_fitted(folder, DepthInfo)
         self._network = network.to(memory_format=torch.channels_last)
+        self._camera = get_body_task(self.info.protocol).embodiment.cameras[0]
 
     def predict(
-        self, rgb: UInt8[np.ndarray, "n h w 3"]
+        self, rgb: UInt8[np.ndarray, "n h w 3"], camera: Camera | None = None
     ) -> tuple[Float32[np.ndarray, "n h2 w2"], Float32[np.ndarray, "n h2 w2"]]:
         """Depth and its errors, as it judges by itself.
 
         Two arrays (N, H', W') float32: metres along the optical axis, NEAREST to FARTHEST, and the mean
-        absolute error of their natural logarithm, about a share of the depth. H' and W' are multiples of 16
-        pixels, as many as the network has learned from.
+        absolute error of their natural logarithm, about a share of the depth. H' and W' are the pixels of
+        `info.size`.
 
         Args:
-            rgb: (N, H, W, 3) uint8 sRGB.
+            rgb: (N, H, W, 3) uint8 sRGB, all that the camera sees, of any size.
+            camera: that sees it; None for that of the protocol.
         """
-        images = resize_nearest(rgb, choose_size(rgb.shape[1:3], self.info.size))
+        rows = torch.from_numpy(see_floor(camera or self._camera, self.info.size[0]))
+        images = resize_nearest(rgb, self.info.size)
         predicted = np.zeros((len(images), 2, *images.shape[1:3]), np.float32)
         with torch.inference_mode():
             for image, out in zip(images, predicted):
                 colours = torch.from_numpy(image[None].astype(np.float32) / np.float32(255))
-                out[:] = self._network(colours)[0][0].exp().numpy()
+                out[:] = self._network(colours, rows)[0][0].exp().numpy()
         metres, errors = predicted[:, 0], predicted[:, 1]
         return np.clip(metres, NEAREST, FARTHEST, out=metres), errors
 

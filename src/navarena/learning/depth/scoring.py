@@ -12,7 +12,7 @@ from navarena.learning.depth.network import FARTHEST, NEAREST
 from navarena.learning.depth.predictor import CERTAIN, DepthPredictor
 from navarena.learning.inputs import resize_nearest
 from navarena.learning.perception.houses import learned_scenes, require_unseen
-from navarena.learning.perception.images import load_images
+from navarena.learning.perception.images import camera_body, load_images
 from navarena.learning.perception.settings import ImageSettings
 
 CLOSE = 1.25
@@ -66,13 +66,13 @@ def score_depth(
     Raises InputError for a split that it learned from, and for images that show nothing.
     """
     require_unseen(split, "the network")
+    camera = camera_body(predictor.info.protocol, settings.size).cameras[0]
     sums = np.zeros((2, 4))
     for number in range(settings.houses):
         one = load_images(settings, split, number)
         true = np.asarray(one.depth, np.float64)
-        metres, told = (
-            resize_nearest(each, true.shape[1:]) for each in predictor.predict(np.asarray(one.rgb))
-        )
+        predicted = predictor.predict(np.asarray(one.rgb), camera)
+        metres, told = (resize_nearest(each, true.shape[1:]) for each in predicted)
         counted = (true >= NEAREST) & (true <= FARTHEST)
         for row, chosen in zip(sums, (counted, counted & (told <= CERTAIN))):
             row += _sum_errors(metres[chosen].astype(np.float64), true[chosen])

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from navarena.core.seeding import make_generator
-from navarena.learning.depth.network import FARTHEST, NEAREST
+from navarena.learning.depth.network import FARTHEST, NEAREST, see_floor
 from navarena.learning.depth.predictor import DepthInfo
 from navarena.learning.depth.settings import DepthRecipe
-from navarena.learning.perception.images import HouseImages, LabelledImages, load_all
+from navarena.learning.perception.images import HouseImages, LabelledImages, camera_body, load_all
 from navarena.learning.perception.training import jitter_colours
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
@@ -44,6 +44,8 @@ class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
             size=recipe.images.size,
             network=recipe.network,
         )
+        camera = camera_body(recipe.protocol, recipe.images.size).cameras[0]
+        self._rows = torch.from_numpy(see_floor(camera, recipe.images.size[0]))
         self._halves = choose_precision(recipe.precision)
         self._begin(info, lambda: info.build().to(memory_format=torch.channels_last))
 
@@ -57,7 +59,7 @@ class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
         colours += spread * generator.standard_normal(colours.shape, np.float32)
         np.clip(colours, 0, 1, out=colours)
         with torch.autocast("cpu", torch.bfloat16, enabled=self._halves):
-            predicted = self._network(torch.from_numpy(colours))
+            predicted = self._network(torch.from_numpy(colours), self._rows)
         metres = torch.from_numpy(images.depth.astype(np.float32))
         return compute_depth_loss(predicted, metres, recipe.coarse_weight)
 
