@@ -98,8 +98,8 @@ def test_half_of_the_images_are_mirrored_with_their_depth():
 def test_it_learns_and_each_image_is_predicted_by_itself(folder, tmp_path):
     fresh, predictor = fog(6, 2), DepthPredictor(folder)
     metres, told = predictor.predict(fresh.rgb)
-    assert metres.shape == told.shape == (6, 32, 48)
-    errors = np.abs(np.log(metres / fresh.depth.astype(np.float32)))
+    assert metres.shape == told.shape == (6, 27, 48), "the camera sees 360 rows for 640 columns"
+    errors = np.abs(np.log(metres / fresh.depth[:, :27].astype(np.float32)))
     assert np.median(errors) < 0.1
     dark = night(6, 2)
     assert told.mean() < 0.1, "it knows how far it errs"
@@ -115,6 +115,22 @@ def test_it_learns_and_each_image_is_predicted_by_itself(folder, tmp_path):
     parts._save()
     DepthTraining(half, tmp_path / "b", images=[fog(8)]).run()
     assert (tmp_path / "a/model.safetensors").read_bytes() == (tmp_path / "b/model.safetensors").read_bytes()
+
+
+def test_the_network_sees_square_pixels_and_where_each_row_looks(folder, monkeypatch):
+    predictor, given = DepthPredictor(folder), []
+
+    def look(images, rows):
+        given.append((images[0].numpy(), rows.numpy()))
+        return [torch.zeros((1, 2, 32, 48))]
+
+    monkeypatch.setattr(predictor, "_network", look)
+    rgb = make_generator("rgb").integers(0, 256, (1, 270, 480, 3), np.uint8)
+    predictor.predict(rgb)
+    (image, rows), camera = given[0], get_body_task(RECIPE.protocol).embodiment.cameras[0]
+    assert image.shape == (32, 48, 3) and np.allclose(image[2:29] * 255, rgb[0, 5::10, 5::10])
+    assert (image[:2] == image[2]).all() and (image[29:] == image[28]).all(), "outermost rows are repeated"
+    assert np.array_equal(rows[2:29], see_floor(camera, 27)) and np.ptp(np.diff(rows[:, 0])) < 1e-6
 
 
 def test_scores_are_means_over_pixels_that_hit_something(folder, monkeypatch):
@@ -270,6 +286,10 @@ def test_bad_input_is_one_line(folder, tmp_path, capsys):
     adaptive = load_agent(f"predicted-depth:{folder}:frontier-odometry", get_task("pointnav-habitat2020-v1"))
     with pytest.raises(InputError, match="to adapt by itself, got it behind predicted depth"):
         adaptive.adapt(object.__new__(CalibrationEnv))
+    with pytest.raises(
+        InputError, match="36 rows or more for 48 columns, as many as the camera of pointnav-v1"
+    ):
+        DepthTraining(replace(RECIPE, protocol="pointnav-v1"), tmp_path / "new", images=[fog(8)])
     with pytest.raises(InputError, match="expected jitter"):
         replace(RECIPE, noise=-1.0)
     assert main(["depth", "score", str(folder), "--split", "train", "--quiet"]) == 2
@@ -282,7 +302,8 @@ def test_images_of_the_recipe_are_those_of_its_protocol(tmp_path, monkeypatch):
         "navarena.learning.depth.training.load_all",
         lambda settings, seed: (asked.append(settings), [fog(8)])[1],
     )
-    DepthTraining(replace(RECIPE, protocol="pointnav-v1"), tmp_path)
+    taller = replace(RECIPE.images, size=(48, 48))
+    DepthTraining(replace(RECIPE, protocol="pointnav-v1", images=taller), tmp_path)
     assert asked[0].cameras == ("pointnav-v1",)
     assert image_files.camera_body("pointnav-v1", asked[0].size).cameras[0].width_px == 48
 

@@ -23,18 +23,20 @@ CHANNELS = 5
 
 
 @functools.lru_cache(maxsize=16)
-def see_floor(camera: Camera, height: int) -> Float32[np.ndarray, "h 2"]:
+def see_floor(camera: Camera, height: int, above: int = 0, below: int = 0) -> Float32[np.ndarray, "h 2"]:
     """How the rays of each row rise, and the logarithm of the depth at which they meet a level floor.
 
-    (H, 2) float32: metres upwards for a metre of depth, which is along the optical axis, and the natural
-    logarithm of metres of depth, of FARTHEST where rays have not come down to the floor before.
+    (above + H + below, 2) float32: metres upwards for a metre of depth, which is along the optical axis, and
+    the natural logarithm of metres of depth, of FARTHEST where rays have not come down to the floor before.
 
     Args:
         camera: that the body carries.
-        height: rows, of all that it sees; pixels need not be square.
+        height: H, rows of all that it sees; pixels need not be square.
+        above: further rows over it.
+        below: further rows under it.
     """
     focal = height / camera.height_px * focal_length(camera.width_px, camera.hfov)
-    upwards = (height / 2 - (np.arange(height) + 0.5)) / focal
+    upwards = (height / 2 - (np.arange(-above, height + below) + 0.5)) / focal
     rises = upwards * math.cos(camera.pitch) + math.sin(camera.pitch)
     metres = camera.mount[1] / np.maximum(-rises, camera.mount[1] / FARTHEST)
     return np.stack((rises, np.log(np.maximum(metres, NEAREST))), -1).astype(np.float32)

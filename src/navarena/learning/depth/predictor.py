@@ -39,6 +39,11 @@ class DepthInfo(FittedInfo):
         return DepthNetwork(self.network)
 
 
+def count_rows(camera: Camera, width: int) -> int:
+    """Rows of square pixels in images of all that `camera` sees, `width` pixels wide."""
+    return round(width * camera.height_px / camera.width_px)
+
+
 class DepthPredictor:
     """Predicts depth by the network in a folder; each image is computed by itself, in float32.
 
@@ -62,20 +67,26 @@ class DepthPredictor:
         """Depth and its errors, as it judges by itself.
 
         Two arrays (N, H', W') float32: metres along the optical axis, NEAREST to FARTHEST, and the mean
-        absolute error of their natural logarithm, about a share of the depth. H' and W' are the pixels of
-        `info.size`.
+        absolute error of their natural logarithm, about a share of the depth. W' is that of `info.size`, H'
+        the rows of square pixels that the camera sees.
 
         Args:
             rgb: (N, H, W, 3) uint8 sRGB, all that the camera sees, of any size.
             camera: that sees it; None for that of the protocol.
         """
-        rows = torch.from_numpy(see_floor(camera or self._camera, self.info.size[0]))
-        images = resize_nearest(rgb, self.info.size)
-        predicted = np.zeros((len(images), 2, *images.shape[1:3]), np.float32)
+        camera = camera or self._camera
+        height, width = self.info.size
+        count = count_rows(camera, width)
+        # it has learned from square pixels; of a camera that sees fewer rows the outermost are repeated
+        above = (height - count) // 2
+        edges = (0, 0), (above, height - count - above), (0, 0), (0, 0)
+        images = np.pad(resize_nearest(rgb, (count, width)), edges, "edge")
+        rows = torch.from_numpy(see_floor(camera, count, *edges[1]))
+        predicted = np.zeros((len(images), 2, count, width), np.float32)
         with torch.inference_mode():
             for image, out in zip(images, predicted):
                 colours = torch.from_numpy(image[None].astype(np.float32) / np.float32(255))
-                out[:] = self._network(colours, rows)[0][0].exp().numpy()
+                out[:] = self._network(colours, rows)[0][0, :, above : above + count].exp().numpy()
         metres, errors = predicted[:, 0], predicted[:, 1]
         return np.clip(metres, NEAREST, FARTHEST, out=metres), errors
 

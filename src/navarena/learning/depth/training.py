@@ -7,15 +7,17 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.learning.depth.network import FARTHEST, NEAREST, see_floor
-from navarena.learning.depth.predictor import DepthInfo
+from navarena.learning.depth.predictor import DepthInfo, count_rows
 from navarena.learning.depth.settings import DepthRecipe
 from navarena.learning.perception.images import HouseImages, LabelledImages, camera_body, load_all
 from navarena.learning.perception.training import jitter_colours
 from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import Tensor, torch
 from navarena.learning.trainings.fitting import Fitting
+from navarena.tasks.catalog import get_body_task
 
 
 class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
@@ -37,6 +39,12 @@ class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
     ) -> None:
         super().__init__(recipe, folder, threads)
         settings = replace(recipe.images, cameras=(recipe.protocol,))
+        camera, (height, width) = get_body_task(recipe.protocol).embodiment.cameras[0], settings.size
+        if (count := count_rows(camera, width)) > height:
+            raise InputError(
+                f"expected images of {count} rows or more for {width} columns, as many as the camera of "
+                f"{recipe.protocol} sees, got {height}; set images.size"
+            )
         self._images = HouseImages(load_all(settings, recipe.seed) if images is None else images)
         info = DepthInfo(
             protocol=recipe.protocol,
@@ -44,8 +52,8 @@ class DepthTraining(Fitting[DepthRecipe, DepthInfo]):
             size=recipe.images.size,
             network=recipe.network,
         )
-        camera = camera_body(recipe.protocol, recipe.images.size).cameras[0]
-        self._rows = torch.from_numpy(see_floor(camera, recipe.images.size[0]))
+        camera = camera_body(recipe.protocol, settings.size).cameras[0]
+        self._rows = torch.from_numpy(see_floor(camera, height))
         self._halves = choose_precision(recipe.precision)
         self._begin(info, lambda: info.build().to(memory_format=torch.channels_last))
 
